@@ -1,0 +1,104 @@
+"""How an answer is tried: each probe calls it and returns the named arrays it gave.
+
+Probes run where the learner's code runs and know no expected value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+Answer = Callable[..., Any]
+Raw = dict[str, Any]
+
+
+class Unusable(Exception):
+    """What an answer returned cannot be read as arrays; the text says why."""
+
+
+def name_results(value: Any, results: Sequence[str]) -> Raw:
+    """Give the returned values their names."""
+    wanted = " and ".join(f"`{name}`" for name in results)
+    if value is None:
+        raise Unusable(f"It returns nothing. Is a `return` missing? Wanted: {wanted}.")
+    if len(results) == 1:
+        return {results[0]: value}
+    if not isinstance(value, (tuple, list)):
+        raise Unusable(f"It returns one thing. Wanted are {len(results)}: {wanted}.")
+    if len(value) != len(results):
+        raise Unusable(f"It returns {len(value)} things. Wanted are {len(results)}: {wanted}.")
+    return dict(zip(results, value, strict=True))
+
+
+def call(answer: Answer, results: Sequence[str], **inputs: Any) -> Raw:
+    """Call a function with the inputs in order."""
+    return name_results(answer(*inputs.values()), results)
+
+
+def call_for_each_layer(answer: Answer, results: Sequence[str], **inputs: Any) -> Raw:
+    """Call a test the learner wrote on several layers, so that no constant answer can pass."""
+    layers, *rest = inputs.values()
+    (result,) = results
+    verdicts = [answer(layer, *rest) for layer in layers]
+    for verdict in verdicts:
+        if not isinstance(verdict, (bool, np.bool_)):
+            got = "nothing" if verdict is None else f"a {type(verdict).__name__}"
+            raise Unusable(f"It returns {got}. Wanted is True or False.")
+    return {result: verdicts}
+
+
+def _construct(answer: Answer, sizes: dict[str, Any], seed: int) -> Any:
+    return answer(**sizes, seed=seed)
+
+
+def _weights(layer: Any) -> list[Any]:
+    missing = [name for name in ("w_q", "w_k", "w_v", "w_o") if not hasattr(layer, name)]
+    if missing:
+        raise Unusable(f"The layer has no attribute {' and no '.join(missing)}.")
+    return [np.array(getattr(layer, name)) for name in ("w_q", "w_k", "w_v", "w_o")]
+
+
+def draw_layer(answer: Answer, results: Sequence[str], *, seed: int, **sizes: Any) -> Raw:
+    """Make a layer three times (twice from one seed) and read off its weights.
+
+    Returns w_q, w_k, w_v, w_o, the same again flat as `again` and `other`, the layer's
+    `n_parameters` where it has them, and two numbers from NumPy's global stream: `stream`
+    beside making the layer, `quiet_stream` without.
+    """
+    np.random.seed(seed)
+    quiet_stream = np.random.random()
+    np.random.seed(seed)
+    layer = _construct(answer, sizes, seed)
+    stream = np.random.random()
+    raw = dict(zip(("w_q", "w_k", "w_v", "w_o"), _weights(layer), strict=True))
+    for name, other_seed in (("again", seed), ("other", seed + 1)):
+        weights = _weights(_construct(answer, sizes, other_seed))
+        raw[name] = np.concatenate([matrix.ravel() for matrix in weights])
+    count = getattr(layer, "n_parameters", None)
+    if count is not None:
+        raw["n_parameters"] = count() if callable(count) else count
+    return raw | {"stream": stream, "quiet_stream": quiet_stream}
+
+
+def use_layer(
+    answer: Answer, results: Sequence[str], *, x: Any, mask: Any = None, **inputs: Any
+) -> Raw:
+    """Make a layer, put the case's weights into it, and send x through `forward`."""
+    weights = {name: inputs.pop(name) for name in ("w_q", "w_k", "w_v", "w_o")}
+    layer = _construct(answer, inputs, seed=0)
+    _weights(layer)
+    for name, value in weights.items():
+        setattr(layer, name, value)
+    value = layer.forward(x) if mask is None else layer.forward(x, mask)
+    return name_results(value, results)
+
+
+PROBES: dict[str, Callable[..., Raw]] = {
+    "call": call,
+    "call_for_each_layer": call_for_each_layer,
+    "draw_layer": draw_layer,
+    "use_layer": use_layer,
+}
+CLASS_PROBES = ("draw_layer", "use_layer")

@@ -1,0 +1,339 @@
+"""Run an answer on cases and record what it gave. No expected value is known here.
+
+On Linux the cases run in a forked child with limits on time and memory, so that a loop,
+a crash or a memory bomb costs its own case and nothing else. Elsewhere they run in place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import io
+import json
+import os
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from attnlab.exercise import Case, Exercise, materialise
+from attnlab.probes import PROBES, Answer, Unusable
+
+LARGEST_RESULT = 20_000_000  # bytes; the largest result of any case is a few kB
+LONGEST_TEXT = 2_000  # characters kept of a message or of what was printed
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one exercise may use: seconds per case and in all, and bytes beyond what is in use."""
+
+    case_seconds: float = 5.0
+    seconds: float = 15.0
+    memory: int = 1 << 30
+
+
+@dataclass(frozen=True)
+class Record:
+    """What an answer did on one case.
+
+    Parameters
+    ----------
+    outcome : "returned", "raised", "unusable", "timeout", "died" or "skipped"
+    arrays : the named results, when it returned
+    error : type and message, when it raised; the reason, when its result was unusable
+    value_error : whether the error is a ValueError
+    changed : the arguments it changed
+    printed : what it printed
+    """
+
+    outcome: str
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict)
+    error: tuple[str, str] = ("", "")
+    value_error: bool = False
+    changed: tuple[str, ...] = ()
+    warned: tuple[str, ...] = ()
+    printed: str = ""
+
+
+def run(
+    answer: Answer,
+    exercise: Exercise,
+    cases: Sequence[Case],
+    given: Mapping[str, Callable[..., Any]] | None = None,
+    limits: Limits | None = None,
+) -> list[Record]:
+    """Run an answer on every case.
+
+    Parameters
+    ----------
+    answer : the learner's function or class
+    cases : what to try it on, in order
+    given : right versions of other exercises, put in the place of the learner's while this runs
+    limits : what the cases may use; not enforced where processes cannot be forked
+
+    Returns
+    -------
+    one record a case
+    """
+    if sys.platform == "linux":
+        return _run_in_child(answer, exercise, cases, given or {}, limits or Limits())
+    return [run_case(answer, exercise, case) for case in cases]
+
+
+def run_case(answer: Answer, exercise: Exercise, case: Case) -> Record:
+    """Run an answer on one case in this process; whatever it raises is recorded."""
+    inputs = {name: materialise(value) for name, value in case.inputs.items()}
+    before = {name: np.copy(v) for name, v in inputs.items() if isinstance(v, np.ndarray)}
+    printed = _Printed()
+    seen: list[str] = []
+    with _quietly(printed) as caught:
+        try:
+            raw = PROBES[case.probe](answer, exercise.results, **inputs)
+            record = Record("returned", arrays={name: as_array(v, name) for name, v in raw.items()})
+        except Unusable as reason:
+            record = Record("unusable", error=("", str(reason)))
+        except Exception as error:
+            record = _raised(error)
+        except (SystemExit, GeneratorExit) as error:
+            record = _raised(error)
+        seen = sorted({str(w.message)[:LONGEST_TEXT] for w in caught})
+    changed = tuple(n for n, old in before.items() if not _identical(old, inputs[n]))
+    return Record(
+        record.outcome,
+        record.arrays,
+        record.error,
+        record.value_error,
+        changed,
+        tuple(seen),
+        printed.getvalue(),
+    )
+
+
+def as_array(value: Any, name: str) -> np.ndarray:
+    """Read any value as a plain array of booleans, int64, float64 or complex numbers."""
+    try:
+        array = np.array(value, subok=False)
+        if array.dtype == object:  # fractions, or numbers of mixed kinds
+            array = array.astype(float)
+    except (ValueError, TypeError) as error:
+        if isinstance(value, (str, bytes)):
+            raise Unusable(f"`{name}` is text. Wanted is an array of numbers.") from error
+        raise Unusable(f"`{name}` is no array of numbers with rows of equal length.") from error
+    if array.nbytes > LARGEST_RESULT:
+        raise Unusable(f"`{name}` is far too large: its shape is {array.shape}.")
+    plain = {"b": bool, "i": np.int64, "u": np.int64, "f": np.float64, "c": np.complex128}
+    if array.dtype.kind not in plain:
+        raise Unusable(f"`{name}` holds no numbers.")
+    return array.astype(plain[array.dtype.kind])
+
+
+def _identical(old: np.ndarray, new: Any) -> bool:
+    return bool(np.array_equal(old, new, equal_nan=old.dtype.kind == "f"))
+
+
+def _raised(error: BaseException) -> Record:
+    return Record(
+        "raised",
+        error=(type(error).__name__, str(error)[:LONGEST_TEXT]),
+        value_error=isinstance(error, ValueError),
+    )
+
+
+class _Printed(io.StringIO):
+    """Text of bounded length."""
+
+    def write(self, text: str) -> int:
+        room = LONGEST_TEXT - self.tell()
+        return super().write(text[:room]) if room > 0 else len(text)
+
+
+@contextlib.contextmanager
+def _quietly(printed: io.StringIO) -> Iterator[list[warnings.WarningMessage]]:
+    """Keep what is printed, record warnings, and let no setting of the learner's change either."""
+    with (
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+        warnings.catch_warnings(record=True) as caught,
+        np.errstate(all="warn"),
+    ):
+        warnings.simplefilter("always")
+        yield caught
+
+
+# ---- the forked child -------------------------------------------------------------------
+
+
+def _run_in_child(
+    answer: Answer,
+    exercise: Exercise,
+    cases: Sequence[Case],
+    given: Mapping[str, Callable[..., Any]],
+    limits: Limits,
+) -> list[Record]:
+    """Run the cases in a child; when a case ends the child, go on behind it in a new one."""
+    records: list[Record] = []
+    deadline = time.monotonic() + limits.seconds
+    while len(records) < len(cases):
+        if time.monotonic() > deadline:
+            records += [Record("skipped")] * (len(cases) - len(records))
+            break
+        rest = cases[len(records) :]
+        work = functools.partial(
+            _work, answer=answer, exercise=exercise, cases=rest, given=given, limits=limits
+        )
+        with _child(work) as pipe:
+            records += _collect(pipe, len(rest), limits.case_seconds, deadline)
+    return records
+
+
+@contextlib.contextmanager
+def _child(work: Callable[[Connection], None]) -> Iterator[Connection]:
+    """Fork, let the child work, and leave neither it nor its children behind."""
+    receiver, sender = Pipe(duplex=False)
+    with warnings.catch_warnings():
+        # Python ≥ 3.12 warns of forking beside threads: the child only computes and leaves.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
+    if pid == 0:
+        try:
+            receiver.close()
+            work(sender)
+        finally:
+            os._exit(0)
+    sender.close()
+    try:
+        yield receiver
+    finally:
+        receiver.close()
+        for kill in (os.killpg, os.kill):  # its group once it has one, and itself before that
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def _collect(pipe: Connection, n: int, seconds: float, deadline: float) -> list[Record]:
+    """Receive up to n records; the last one says why there are no more."""
+    records: list[Record] = []
+    while len(records) < n:
+        wait = max(0.0, min(seconds, deadline - time.monotonic()))
+        if not pipe.poll(wait):
+            return [*records, Record("timeout")]
+        try:
+            records.append(_unpack(pipe.recv_bytes(2 * LARGEST_RESULT)))
+        except EOFError:
+            return [*records, Record("died")]
+        except (OSError, ValueError, KeyError, TypeError, BadZipFile):  # not what we packed
+            return [*records, Record("died")]
+    return records
+
+
+def _work(
+    pipe: Connection,
+    answer: Answer,
+    exercise: Exercise,
+    cases: Sequence[Case],
+    given: Mapping[str, Callable[..., Any]],
+    limits: Limits,
+) -> None:
+    _confine(limits)
+    put_in_place(answer, given, keep=exercise.name)
+    for case in cases:
+        pipe.send_bytes(_pack(run_case(answer, exercise, case)))
+
+
+def _confine(limits: Limits) -> None:
+    import builtins
+    import resource
+
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    in_use = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (in_use + limits.memory,) * 2)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    def no_input(prompt: object = "") -> str:
+        raise EOFError("input() has nobody to ask while an answer is checked")
+
+    builtins.input = no_input
+
+
+def put_in_place(answer: Answer, given: Mapping[str, Callable[..., Any]], keep: str) -> None:
+    """Rebind, in the namespace the answer reads, every other exercise to its given version.
+
+    Names that stand for the learner's version of that exercise are rebound with it. A call
+    that does not fit the contract still goes to the learner's own version.
+    """
+    namespace = namespace_of(answer)
+    for name, right in given.items():
+        if name == keep or name not in namespace:
+            continue
+        own = namespace[name]
+        if own is answer:
+            continue
+        replacement = _right_or_own(right, own)
+        for alias in [key for key, value in namespace.items() if value is own]:
+            namespace[alias] = replacement
+
+
+def _right_or_own(right: Callable[..., Any], own: Any) -> Callable[..., Any]:
+    signature = inspect.signature(right)
+
+    @functools.wraps(right)
+    def version(*args: Any, **kwargs: Any) -> Any:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError:
+            return own(*args, **kwargs)
+        return right(*args, **kwargs)
+
+    return version
+
+
+def namespace_of(answer: Any) -> dict[str, Any]:
+    """Find the globals in which an answer looks names up: its module's or its notebook's."""
+    while isinstance(answer, functools.partial):
+        answer = answer.func
+    if isinstance(answer, type):
+        methods = [m for m in vars(answer).values() if inspect.isfunction(m)]
+        answer = methods[0] if methods else answer
+    elif not (inspect.isfunction(answer) or inspect.ismethod(answer)):
+        answer = getattr(type(answer), "__call__", answer)
+    namespace = getattr(inspect.unwrap(answer), "__globals__", {})
+    return namespace if isinstance(namespace, dict) else {}
+
+
+def _pack(record: Record) -> bytes:
+    """Write a record as arrays and text only, so that reading it cannot run anything."""
+    fields = asdict(record)
+    arrays = fields.pop("arrays")
+    buffer = io.BytesIO()
+    text = np.frombuffer(json.dumps(fields).encode(), dtype=np.uint8)
+    np.savez(buffer, _fields=text, **arrays)
+    return buffer.getvalue()
+
+
+def _unpack(data: bytes) -> Record:
+    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+        arrays = {name: stored[name] for name in stored.files if name != "_fields"}
+        fields = json.loads(stored["_fields"].tobytes())
+    return Record(
+        outcome=str(fields["outcome"]),
+        arrays=arrays,
+        error=(str(fields["error"][0]), str(fields["error"][1])),
+        value_error=bool(fields["value_error"]),
+        changed=tuple(map(str, fields["changed"])),
+        warned=tuple(map(str, fields["warned"])),
+        printed=str(fields["printed"]),
+    )

@@ -1,0 +1,1 @@
+"""Cases of every lab: what each answer is tried on, and what each case is worth."""

@@ -1,0 +1,1 @@
+"""Wrong answers that learners really give, with their names and hints."""

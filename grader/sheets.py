@@ -1,0 +1,97 @@
+"""Make the answer sheet of an exercise: its cases, what each should give, and what
+the known mistakes give instead."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from attnlab.encode import Sheet
+from attnlab.exercise import Case, Exercise, Failure, Key, Quantities
+from attnlab.judge import fault, quantities
+from attnlab.run import run_case
+from grader.catalogue import entry, exercises, reference, wrong_answers
+
+PUBLIC_SEED = "attention-labs"
+SEED_VARIABLE = "ATTENTION_LABS_SEED"
+
+
+def course_seed() -> str:
+    """Read the seed of the kept-back cases: the course's own, or the public default."""
+    return os.environ.get(SEED_VARIABLE) or PUBLIC_SEED
+
+
+@cache
+def sheet(name: str, seed: str = PUBLIC_SEED, with_mistakes: bool = True) -> Sheet:
+    """Make the whole sheet of an exercise, kept-back cases included.
+
+    Parameters
+    ----------
+    name : the exercise
+    seed : what kept-back inputs are drawn from; visible ones are the same for every seed
+    with_mistakes : whether to work out what the known mistakes give
+    """
+    found = entry(name)
+    rng = np.random.default_rng([zlib.crc32(seed.encode()), zlib.crc32(name.encode())])
+    cases = tuple(found.make_cases(rng))
+    return _sheet(found.exercise, cases, with_mistakes, kept_back=0.0)
+
+
+@cache
+def visible_sheet(name: str) -> Sheet:
+    """Make the part of a sheet that learners have."""
+    whole = sheet(name, with_mistakes=False)
+    cases = tuple(case for case in whole.cases if case.visible)
+    kept_back = sum(case.points for case in whole.cases if not case.visible)
+    return _sheet(whole.exercise, cases, True, kept_back)
+
+
+def given_for(name: str) -> dict[str, Callable[..., Any]]:
+    """List the reference versions that stand in for the other exercises of the same lab."""
+    lab = entry(name).exercise.lab
+    return {other.name: reference(other.name) for other in exercises(lab) if other.name != name}
+
+
+def _sheet(
+    exercise: Exercise, cases: Sequence[Case], with_mistakes: bool, kept_back: float
+) -> Sheet:
+    right = reference(exercise.name)
+    found = wrong_answers([exercise.name]) if with_mistakes else []
+    keys = []
+    for case in cases:
+        expected = _expected(exercise, case, right)
+        wrong = {
+            number: given
+            for number, specimen in enumerate(found)
+            if (given := _given_instead(exercise, case, Key(expected, {}), specimen.answer))
+            is not None
+        }
+        keys.append(Key(expected, wrong))
+    mistakes = tuple(specimen.mistake for specimen in found)
+    return Sheet(exercise, tuple(cases), tuple(keys), mistakes, kept_back)
+
+
+def _expected(exercise: Exercise, case: Case, right: Callable[..., Any]) -> Quantities:
+    record = run_case(right, exercise, case)
+    if case.raises:
+        return {}
+    seen = quantities(case, record)
+    if seen is None or isinstance(seen, Failure):
+        raise RuntimeError(
+            f"the reference of {exercise.name} fails on {case.name!r}: {record.error}"
+        )
+    return seen
+
+
+def _given_instead(
+    exercise: Exercise, case: Case, key: Key, answer: Callable[..., Any]
+) -> Quantities | Failure | None:
+    """What a wrong answer gives on a case; None where it is right."""
+    record = run_case(answer, exercise, case)
+    seen = quantities(case, record)
+    return seen if fault(exercise, case, key, record, seen) else None

@@ -1,0 +1,1 @@
+"""Right answers in other styles: each must keep full marks."""
