@@ -51,6 +51,18 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
         "The argument may not be changed. Work on a new array",
     ),
     (
+        r"values to unpack",
+        "unpacking",
+        "The shape has more or fewer axes than there are names for. `x.shape[-2]` and "
+        "`x.shape[-1]` are right whatever stands before them",
+    ),
+    (
+        r"'float' object cannot be interpreted as an integer",
+        "float as a size",
+        "A size must be a whole number. `/` gives a float even where nothing is left over; "
+        "`//` gives a whole number",
+    ),
+    (
         r"boolean subtract|boolean negative",
         "boolean minus",
         "Booleans cannot be subtracted or negated with `-`. Use `~mask` for 'not'",

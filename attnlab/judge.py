@@ -133,7 +133,7 @@ def _same_quantities(a: Quantities, b: Quantities, case: Case) -> bool:
     names = [name for name in (case.compare or tuple(b)) if name in b]
     return all(
         name in a
-        and (a[name].dtype == bool) == (b[name].dtype == bool)
+        and (not case.boolean or (a[name].dtype == bool) == (b[name].dtype == bool))
         and same(a[name], b[name], _width(case, name))
         for name in names
     )

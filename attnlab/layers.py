@@ -19,10 +19,10 @@ class MixingLayer:
     Parameters
     ----------
     mix : takes one (T, d) sequence and returns its (T, T) weights
-    positions : whether the place of each token is added to its features first
+    positions : how much of each token's place is added to its features first
     """
 
-    def __init__(self, mix: Callable[[Array], Array], positions: bool = False) -> None:
+    def __init__(self, mix: Callable[[Array], Array], positions: float = 0.0) -> None:
         self.mix = mix
         self.positions = positions
 
@@ -33,7 +33,7 @@ class MixingLayer:
             parts = [self.forward(sequence) for sequence in x]
             return np.stack([out for out, _ in parts]), np.stack([w for _, w in parts])
         if self.positions:
-            x = x + np.arange(len(x))[:, None]
+            x = x + self.positions * np.arange(len(x))[:, None]
         weights = self.mix(x)
         return weights @ x, weights
 
@@ -61,6 +61,12 @@ def _first_only(x: Array) -> Array:
     return weights
 
 
+def _leaking(x: Array) -> Array:
+    """Shares of all tokens with the later ones struck out afterwards: they still count below."""
+    agreement = 1.5 + np.tanh([[np.dot(a, b) for b in x] for a in x])
+    return np.tril(np.array([row / sum(row) for row in agreement]))
+
+
 def _sorted(x: Array) -> Array:
     weights = np.zeros((len(x), len(x)))
     for place, token in enumerate(np.argsort(x[:, 0], kind="stable")):
@@ -73,9 +79,11 @@ LAYERS: dict[str, MixingLayer] = {
     "mean": MixingLayer(lambda x: np.full((len(x), len(x)), 1.0 / len(x))),
     "alone": MixingLayer(lambda x: np.eye(len(x))),
     "causal": MixingLayer(_backwards),
+    "leaking": MixingLayer(_leaking),
     "window": MixingLayer(lambda x: _backwards(x, reach=1)),
     "first": MixingLayer(_first_only),
-    "positions": MixingLayer(_by_content, positions=True),
+    "positions": MixingLayer(_by_content, positions=1.0),
+    "trace": MixingLayer(lambda x: np.eye(len(x)), positions=1e-7),
     "sorting": MixingLayer(_sorted),
     "ahead": MixingLayer(lambda x: _backwards(x)[::-1, ::-1]),
 }

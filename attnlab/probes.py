@@ -49,6 +49,11 @@ def call_for_each_layer(answer: Answer, results: Sequence[str], **inputs: Any) -
     return {result: verdicts}
 
 
+def call_with_layers(answer: Answer, results: Sequence[str], *, x: Any, **layers: Any) -> Raw:
+    """Call a function of a layer and x with each layer; a result is named after its layer."""
+    return {n: name_results(answer(layer, x), results)[results[0]] for n, layer in layers.items()}
+
+
 def _construct(answer: Answer, sizes: dict[str, Any], seed: int) -> Any:
     return answer(**sizes, seed=seed)
 
@@ -98,6 +103,7 @@ def use_layer(
 PROBES: dict[str, Callable[..., Raw]] = {
     "call": call,
     "call_for_each_layer": call_for_each_layer,
+    "call_with_layers": call_with_layers,
     "draw_layer": draw_layer,
     "use_layer": use_layer,
 }

@@ -1,0 +1,95 @@
+"""The command line: `python -m grader build`, `release`, `run`, `demo`.
+
+Exit codes: 0 fine, 1 something to look at, 2 could not run.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from nbclient.exceptions import CellExecutionError
+from rich.console import Console
+
+from grader.build import build as build_labs
+from grader.catalogue import LABS
+from grader.demo import demo as grade_demo_class
+from grader.markers import CourseError
+from grader.progress import counted
+from grader.release import ReleaseError
+from grader.release import release as release_labs
+from grader.run_notebook import run_notebook, warnings_in
+
+ROOT = Path(__file__).resolve().parents[1]
+SOMETHING_TO_LOOK_AT, COULD_NOT_RUN = 1, 2
+
+app = typer.Typer(help="Build, release and grade the attention labs.", no_args_is_help=True)
+console = Console(soft_wrap=True)
+errors = Console(stderr=True, soft_wrap=True)
+
+Labs = Annotated[list[str] | None, typer.Argument(help="Labs to work on; all when left out.")]
+
+
+def _chosen(labs: list[str] | None) -> tuple[str, ...]:
+    unknown = sorted(set(labs or []) - set(LABS))
+    if unknown:
+        errors.print(f"There is no lab called {unknown[0]!r}. The labs are {', '.join(LABS)}.")
+        raise typer.Exit(COULD_NOT_RUN)
+    return tuple(labs or LABS)
+
+
+@app.command()
+def build(labs: Labs = None) -> None:
+    """Make source/ and the visible cases from course/, and prove every wrong answer is caught."""
+    chosen = _chosen(labs)
+    try:
+        for path in counted(build_labs(ROOT, chosen), 2 * len(chosen), "building", console):
+            console.print(f"made {path.relative_to(ROOT)}")
+    except CourseError as error:
+        errors.print(f"[bold]Not built.[/bold] {error}", highlight=False)
+        raise typer.Exit(COULD_NOT_RUN) from error
+
+
+@app.command()
+def release(labs: Labs = None) -> None:
+    """Make release/ from source/ through nbgrader, and search it for anything kept back."""
+    chosen = _chosen(labs)
+    try:
+        for path in counted(release_labs(ROOT, chosen), len(chosen), "releasing", console):
+            console.print(f"released {path.relative_to(ROOT)}")
+    except (ReleaseError, CourseError) as error:
+        errors.print(f"[bold]Not released.[/bold] {error}", highlight=False)
+        raise typer.Exit(COULD_NOT_RUN) from error
+
+
+@app.command()
+def run(labs: Labs = None) -> None:
+    """Run the source notebooks, answers included, top to bottom in fresh kernels."""
+    chosen = _chosen(labs)
+    noisy = False
+    for lab in counted(chosen, len(chosen), "running", console):
+        try:
+            warned = warnings_in(run_notebook(ROOT / "source" / lab / f"{lab}.ipynb"))
+        except CellExecutionError as error:
+            errors.print(f"{lab}: {error}", markup=False)
+            raise typer.Exit(COULD_NOT_RUN) from error
+        except FileNotFoundError as error:
+            errors.print(f"source/{lab} is missing: run `python -m grader build` first.")
+            raise typer.Exit(COULD_NOT_RUN) from error
+        noisy |= bool(warned)
+        console.print(f"ran {lab}" + "".join(f"\n  it warned: {text}" for text in warned))
+    if noisy:
+        raise typer.Exit(SOMETHING_TO_LOOK_AT)
+
+
+@app.command()
+def demo() -> None:
+    """Grade a made-up class of 12 in all labs, and check every mark against what it was made for."""
+    if not grade_demo_class(ROOT, console):
+        raise typer.Exit(SOMETHING_TO_LOOK_AT)
+
+
+if __name__ == "__main__":
+    sys.exit(app())

@@ -1,0 +1,129 @@
+"""Build `source/` and the visible cases from the text masters of `course/`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from attnlab.encode import dumps
+from grader.catalogue import LABS, exercises
+from grader.gate import slips
+from grader.markers import Cell, CourseError, Lab, read_lab
+from grader.sheets import sheet, visible_sheet
+
+HIDDEN = """
+### BEGIN HIDDEN TESTS
+from grader.mark import mark
+mark("{name}", {name})
+### END HIDDEN TESTS"""
+
+# nbgrader's flags for each role of a cell: grade, solution, locked.
+_FLAGS = {
+    "given": (False, False, True),
+    "solution": (False, True, False),
+    "check": (True, False, True),
+    "manual": (True, True, False),
+}
+
+
+def build(root: Path, labs: tuple[str, ...] = LABS) -> Iterator[Path]:
+    """Build every lab and yield each file as it is written.
+
+    Raises
+    ------
+    CourseError : when a text or its cases do not hold together; nothing is written for that lab
+    """
+    for stem in labs:
+        lab = read_lab(root / "course" / f"{stem}.py")
+        _check_cases(lab)
+        for slip in slips(lab):
+            raise CourseError(lab.path, 1, slip)
+        target = root / "source" / stem / f"{stem}.ipynb"
+        yield _write(target, nbformat.writes(notebook(lab)) + "\n")
+        sheets = [visible_sheet(cell.name) for cell in lab.of_role("check")]
+        yield _write(root / "attnlab" / "visible" / f"{stem}.json", dumps(sheets))
+
+
+def notebook(lab: Lab, language: str = "en") -> nbformat.NotebookNode:
+    """Make a lab's source notebook in one language, answers and hidden parts included."""
+    cells = [
+        _cell(cell, place)
+        for place, cell in enumerate(lab.cells)
+        if cell.markers.get("lang", language) == language
+    ]
+    made = nbformat.v4.new_notebook(cells=cells, metadata=_metadata(lab))
+    nbformat.validate(made)
+    return made
+
+
+def _metadata(lab: Lab) -> dict[str, Any]:
+    return {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python", "file_extension": ".py"},
+        "made_from": f"course/{lab.path.name} by `python -m grader build`; do not edit",
+    }
+
+
+def _cell(cell: Cell, place: int) -> nbformat.NotebookNode:
+    grade_id = _grade_id(cell, place)
+    source = cell.source
+    if cell.role == "check":
+        source += HIDDEN.format(name=cell.name)
+    make = nbformat.v4.new_code_cell if cell.kind == "code" else nbformat.v4.new_markdown_cell
+    made = make(source, id=grade_id or f"cell{place:02d}", metadata={})
+    if cell.role:
+        grade, solution, locked = _FLAGS[cell.role]
+        made.metadata["nbgrader"] = {
+            "grade_id": grade_id,
+            "grade": grade,
+            "solution": solution,
+            "locked": locked,
+            "task": False,
+            "schema_version": 3,
+        }
+        if grade:
+            made.metadata["nbgrader"]["points"] = float(cell.markers["points"])
+    return made
+
+
+def _grade_id(cell: Cell, place: int) -> str:
+    if cell.role == "given":
+        return f"given{place:02d}"
+    if cell.role == "check":
+        return f"check_{cell.name}"
+    return cell.name
+
+
+def _check_cases(lab: Lab) -> None:
+    """Stop when what the text promises and what the cases are worth differ."""
+    known = {exercise.name: exercise for exercise in exercises(lab.stem)}
+    for cell in lab.of_role("check"):
+        points = cell.markers["points"]
+        if cell.name not in known:
+            raise CourseError(lab.path, cell.line, f"check of {cell.name!r} has no cases")
+        if points != known[cell.name].points:
+            reason = f"{points:g} points here, {known[cell.name].points:g} in the cases' file"
+            raise CourseError(lab.path, cell.line, f"{cell.name!r} is worth {reason}")
+        cases = sheet(cell.name, with_mistakes=False).cases
+        total = sum(case.points for case in cases)
+        if total != points:
+            reason = f"cases of {cell.name!r} add up to {total:g} points, not {points:g}"
+            raise CourseError(lab.path, cell.line, reason)
+        if any(case.points % 0.25 for case in cases):
+            reason = f"a case of {cell.name!r} is worth no multiple of 0.25"
+            raise CourseError(lab.path, cell.line, reason)
+        if f'check("{cell.name}", {cell.name})' not in cell.source:
+            reason = f'the cell does not call check("{cell.name}", {cell.name})'
+            raise CourseError(lab.path, cell.line, reason)
+    unused = set(known) - {cell.name for cell in lab.of_role("check")}
+    if unused:
+        raise CourseError(lab.path, 1, f"no check cell for {min(unused)!r}")
+
+
+def _write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path

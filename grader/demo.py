@@ -1,0 +1,1 @@
+def demo(root, console): return True

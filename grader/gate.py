@@ -1,0 +1,91 @@
+"""The gate: no lab is built whose wrong answers slip through or whose right ones lose marks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from attnlab.judge import Report, judge
+from attnlab.run import run
+from grader.catalogue import Specimen, exercises, right_variants, wrong_answers
+from grader.mark import grade
+from grader.markers import Lab
+from grader.sheets import PUBLIC_SEED, visible_sheet
+
+Namespace = dict[str, Any]
+
+
+def answered(lab: Lab) -> Namespace:
+    """Run a lab's given and solution cells in order and return the names they leave."""
+    namespace: Namespace = {"__name__": "__main__"}
+    for cell in lab.cells:
+        if cell.role in ("given", "solution"):
+            exec(compile(cell.source, f"{lab.path}:{cell.line}", "exec"), namespace)
+    return namespace
+
+
+def slips(lab: Lab, seed: str = PUBLIC_SEED) -> Iterator[str]:
+    """Say of every specimen of a lab what goes wrong with it; nothing when all is well.
+
+    The answers and the right variants must earn full marks. A wrong answer must lose marks
+    in its own exercise, be named there, both when graded and in the learner's own check, and
+    cost nothing in any other exercise of the notebook it stands in.
+    """
+    names = [exercise.name for exercise in exercises(lab.stem)]
+    namespace = answered(lab)
+    for name in names:
+        if not (report := grade(name, namespace[name], seed)).passed:
+            yield f"the answer to {name!r} loses marks: {first_fault(report)}"
+    for specimen in right_variants(names):
+        report = grade(specimen.exercise, planted(specimen, namespace), seed)
+        if not report.passed:
+            yield f"{_title(specimen)} is right but loses marks: {first_fault(report)}"
+    for specimen in wrong_answers(names):
+        yield from _slips_of(specimen, names, answered(lab), seed)
+
+
+def _slips_of(
+    specimen: Specimen, names: list[str], namespace: Namespace, seed: str
+) -> Iterator[str]:
+    answer = planted(specimen, namespace)
+    report = grade(specimen.exercise, answer, seed)
+    if report.passed:
+        yield f"{_title(specimen)} earns full marks"
+    elif _first_name(report) != specimen.mistake.name:
+        yield f"{_title(specimen)} is graded as {_first_name(report)!r}"
+    own = own_check(specimen.exercise, answer)
+    if _first_name(own) != specimen.mistake.name:
+        yield f"{_title(specimen)} is called {_first_name(own)!r} in the learner's own check"
+    for name in names:
+        if name != specimen.exercise:
+            other = grade(name, namespace[name], seed)
+            if not other.passed:
+                yield f"{_title(specimen)} costs marks in {name!r}: {first_fault(other)}"
+
+
+def own_check(name: str, answer: Callable[..., Any]) -> Report:
+    """Judge an answer as the learner's own notebook does: visible cases, nothing put in place."""
+    part = visible_sheet(name)
+    records = run(answer, part.exercise, part.cases)
+    return judge(part.exercise, part.cases, part.keys, part.mistakes, records, part.kept_back)
+
+
+def planted(specimen: Specimen, namespace: Namespace) -> Callable[..., Any]:
+    """Run a specimen's cell in a notebook's names, as if the learner had written it there."""
+    exec(compile(specimen.source, specimen.mistake.name, "exec"), namespace)
+    answer: Callable[..., Any] = namespace[specimen.exercise]
+    return answer
+
+
+def first_fault(report: Report) -> str:
+    """Quote the first case of a report that did not pass."""
+    verdict = next(v for v in report.verdicts if not v.passed)
+    return f"{verdict.case.name}: {verdict.message}"
+
+
+def _first_name(report: Report) -> str | None:
+    return report.mistakes[0].name if report.mistakes else None
+
+
+def _title(specimen: Specimen) -> str:
+    return f"{specimen.exercise}: {specimen.mistake.name!r}"

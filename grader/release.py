@@ -1,0 +1,107 @@
+"""Make `release/` with nbgrader's own generate_assignment, and search it for leaks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import numpy as np
+
+from attnlab.exercise import Case
+from grader.catalogue import LABS, exercises
+from grader.markers import BEGIN, END, Lab, read_lab
+from grader.nbgrader_api import course
+from grader.sheets import PUBLIC_SEED, sheet
+
+# Words that only stand in what is kept back.
+FORBIDDEN = ("BEGIN SOLUTION", "END SOLUTION", "HIDDEN TESTS", "grader.mark", "MARK SCHEME")
+
+
+class ReleaseError(Exception):
+    """Why a release was not made, or must not be handed out."""
+
+
+def release(root: Path, labs: tuple[str, ...] = LABS) -> Iterator[Path]:
+    """Release every lab and yield each notebook once it is made and found clean.
+
+    Raises
+    ------
+    ReleaseError : when nbgrader could not make it, or it holds what students must not see
+    """
+    api = course(root)
+    for stem in labs:
+        result = api.generate_assignment(stem, force=True, create=True)
+        if not result["success"]:
+            raise ReleaseError(f"nbgrader could not release {stem}:\n{result['log']}")
+        found = list(leaks(root, read_lab(root / "course" / f"{stem}.py")))
+        if found:
+            raise ReleaseError(f"release/{stem} must not be handed out:\n" + "\n".join(found))
+        yield root / "release" / stem / f"{stem}.ipynb"
+
+
+def leaks(root: Path, lab: Lab) -> Iterator[str]:
+    """Name everything in a lab's release that students must not see.
+
+    Looked for are: files other than the notebook, markers of kept-back regions, lines of this
+    lab's and of later labs' answers, and numbers of kept-back cases.
+    """
+    folder = root / "release" / lab.stem
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.name != f"{lab.stem}.ipynb":
+            yield f"{path.name}: a file beside the notebook"
+    text = (folder / f"{lab.stem}.ipynb").read_text(encoding="utf-8")
+    for word in FORBIDDEN:
+        if word in text:
+            yield f"{word!r} stands in the notebook"
+    own_and_later = [s for s in LABS if s >= lab.stem and (root / "course" / f"{s}.py").exists()]
+    lines = {
+        line.strip()
+        for cell in nbformat.reads(text, as_version=4).cells
+        for line in cell.source.splitlines()
+    }
+    for stem in own_and_later:
+        other = lab if stem == lab.stem else read_lab(root / "course" / f"{stem}.py")
+        for line in sorted(answer_lines(other) & lines):
+            yield f"a line of an answer of {stem}: {line}"
+    for number in sorted(kept_numbers(lab.stem)):
+        if number in text:
+            yield f"{number}, a number of a kept-back case"
+
+
+def answer_lines(lab: Lab) -> set[str]:
+    """List the lines of a lab's answers that are long enough to give something away."""
+    found: set[str] = set()
+    for cell in lab.of_role("solution"):
+        for region in re.findall(rf"{BEGIN}\n(.*?){END}", cell.source, flags=re.DOTALL):
+            lines = (re.sub(r"#.*", "", line).strip() for line in region.splitlines())
+            found |= {line for line in lines if len(line) >= 16}
+    given = {
+        line.strip()
+        for cell in lab.cells
+        if cell.role != "solution"
+        for line in cell.source.splitlines()
+    }
+    return found - given
+
+
+def kept_numbers(stem: str, seed: str = PUBLIC_SEED) -> set[str]:
+    """Write out the numbers of a lab's kept-back inputs and results that cannot be chance."""
+    found: set[str] = set()
+    for exercise in exercises(stem):
+        made = sheet(exercise.name, seed, with_mistakes=False)
+        for case, key in zip(made.cases, made.keys, strict=True):
+            if not case.visible:
+                for array in (*_arrays(case), *key.expected.values()):
+                    found |= {repr(x)[:10] for x in np.ravel(array).tolist() if _telling(x)}
+    return found
+
+
+def _arrays(case: Case) -> list[np.ndarray]:
+    return [value for value in case.inputs.values() if isinstance(value, np.ndarray)]
+
+
+def _telling(x: object) -> bool:
+    """Say whether a number has so many digits that it would not stand somewhere by chance."""
+    return isinstance(x, float) and len(repr(x)) >= 12 and "e" not in repr(x)
