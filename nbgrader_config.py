@@ -30,5 +30,9 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 # c.HiddenSeed.seed = "a sentence only you know"
 c.Autograde.autograde_preprocessors = [HiddenSeed, *Autograde().autograde_preprocessors]
 
+# ipykernel 7 warns at every start that its local ports are not encrypted; the first argument is
+# nbgrader's own default, which this setting would otherwise replace.
+c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--log-level=ERROR"]
+
 # Written answers may be in either language of the course.
 c.ClearSolutions.text_stub = "*YOUR ANSWER HERE · ESCRIBA AQUÍ SU RESPUESTA*"

@@ -202,8 +202,11 @@ def _fault_of_raising(exercise: Exercise, case: Case, record: Record) -> str:
         return f"It cannot be called as `{exercise.call}`: check the names before the colon."
     if not case.visible:  # the message may quote what is kept back
         return f"It raised {type_name}. {words}".strip()
-    short = message.splitlines()[0][:160] if message else ""
-    return f"It raised {type_name}: {short.rstrip('.')}. {words}".strip()
+    if sizes := re.search(r"size (\d+) is different from (\d+)", message):
+        return f"{words} Here {sizes[2]} meets {sizes[1]}."
+    short = message.splitlines()[0][:160].rstrip(".") if message else ""
+    said = f"{type_name}: {short}" if short else type_name
+    return f"{words} ({said}.)" if words else f"It raised {said}."
 
 
 def _fault_of_quantity(case: Case, name: str, got: np.ndarray | None, expected: np.ndarray) -> str:

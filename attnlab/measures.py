@@ -32,6 +32,16 @@ def blank_row(arrays: Arrays) -> Arrays:
     return {"he": he, "work": work + work_again, "other": other}
 
 
+def seeded(arrays: Arrays) -> Arrays:
+    """Read off whether one seed gives one result and another seed another."""
+    return {
+        "one_seed_one_result": np.asarray(np.array_equal(arrays["first"], arrays["again"])),
+        "another_seed_another_result": np.asarray(
+            not np.array_equal(arrays["first"], arrays["other"])
+        ),
+    }
+
+
 def drawn_layer(arrays: Arrays) -> Arrays:
     """Read off what a new layer's weights were drawn like.
 
@@ -61,5 +71,6 @@ def drawn_layer(arrays: Arrays) -> Arrays:
 MEASURES: dict[str, Callable[[Arrays], Arrays]] = {
     "results": results,
     "blank_row": blank_row,
+    "seeded": seeded,
     "drawn_layer": drawn_layer,
 }

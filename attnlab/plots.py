@@ -33,6 +33,7 @@ def heatmap(
     ax: Axes | None = None,
     title: str = "",
     limits: tuple[float, float] = (0.0, 1.0),
+    fmt: str = ".2f",
     labels: tuple[str, str] = ("key", "query"),
 ) -> Axes:
     """Draw attention weights with a row for each query and a column for each key.
@@ -44,6 +45,7 @@ def heatmap(
     ax : where to draw; a new figure when left out
     title : what the map answers
     limits : the values shown as white and as darkest blue
+    fmt : how numbers are written in the cells
     labels : names of the horizontal and the vertical axis
     """
     weights = np.asarray(weights, dtype=float)
@@ -64,7 +66,7 @@ def heatmap(
         vmin=limits[0],
         vmax=limits[1],
         annot=numbered,
-        fmt=".2f",
+        fmt=fmt,
         annot_kws={"size": 9},
         linewidths=0.5,
         linecolor="#dddddd",

@@ -37,6 +37,19 @@ def call(answer: Answer, results: Sequence[str], **inputs: Any) -> Raw:
     return name_results(answer(*inputs.values()), results)
 
 
+def call_with_two_seeds(answer: Answer, results: Sequence[str], **inputs: Any) -> Raw:
+    """Call a function that draws from rng three times: twice from one seed, once from another.
+
+    Returns the results as `first`, `again` and `other`.
+    """
+    seed = int(inputs["rng"].integers(1 << 32))
+    raw = {}
+    for name, start in (("first", seed), ("again", seed), ("other", seed + 1)):
+        value = answer(*(inputs | {"rng": np.random.default_rng(start)}).values())
+        (raw[name],) = name_results(value, results).values()
+    return raw
+
+
 def call_for_each_layer(answer: Answer, results: Sequence[str], **inputs: Any) -> Raw:
     """Call a test the learner wrote on several layers, so that no constant answer can pass."""
     layers, *rest = inputs.values()
@@ -102,6 +115,7 @@ def use_layer(
 
 PROBES: dict[str, Callable[..., Raw]] = {
     "call": call,
+    "call_with_two_seeds": call_with_two_seeds,
     "call_for_each_layer": call_for_each_layer,
     "call_with_layers": call_with_layers,
     "draw_layer": draw_layer,

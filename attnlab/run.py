@@ -127,6 +127,8 @@ def as_array(value: Any, name: str) -> np.ndarray:
     except (ValueError, TypeError) as error:
         if isinstance(value, (str, bytes)):
             raise Unusable(f"`{name}` is text. Wanted is an array of numbers.") from error
+        if isinstance(value, tuple):
+            raise Unusable(f"It returns {len(value)} things. Wanted is one: `{name}`.") from error
         raise Unusable(f"`{name}` is no array of numbers with rows of equal length.") from error
     if array.nbytes > LARGEST_RESULT:
         raise Unusable(f"`{name}` is far too large: its shape is {array.shape}.")

@@ -25,11 +25,11 @@ class Shown:
 
     def __repr__(self) -> str:
         lines = [_plain(self._headline())]
+        lines += [_plain(f"This is what you get with: {m.name}. {m.hint}") for m in self.report.mistakes]
         for verdict in self.report.verdicts:
             lines.append(f"  {_state(verdict):8} {_points(verdict):>11}  {verdict.case.name}")
-            if remark := _remark(verdict):
+            if remark := self._remark(verdict):
                 lines.append(f"  {'':21}{_plain(remark)}")
-        lines += [f"Hint ({m.name}): {_plain(m.hint)}" for m in self.report.mistakes]
         lines += [_plain(line) for line in (self._kept_back(), self.note) if line]
         if printed := self._printed():
             lines += ["Your code printed:", printed]
@@ -45,11 +45,11 @@ class Shown:
             f'<tr><td style="{cell}">{_html(v.case.name)}</td>'
             f'<td style="{cell}">{"✓" if v.passed else "✗"}&nbsp;{_state(v)}</td>'
             f'<td style="{cell};white-space:nowrap">{_points(v)}</td>'
-            f'<td style="{cell}">{_html(_remark(v))}</td></tr>'
+            f'<td style="{cell}">{_html(self._remark(v))}</td></tr>'
             for v in self.report.verdicts
         )
         hints = "".join(
-            f"<p><strong>Hint: {_html(m.name)}.</strong> {_html(m.hint)}</p>"
+            f"<p>This is what you get with: <strong>{_html(m.name)}</strong>. {_html(m.hint)}</p>"
             for m in self.report.mistakes
         )
         notes = "".join(f"<p>{_html(t)}</p>" for t in (self._kept_back(), self.note) if t)
@@ -61,9 +61,17 @@ class Shown:
         )
         return (
             f'<div class="attnlab-report"><p><strong>{_html(self._headline())}</strong></p>'
+            f"{hints}"
             f'<table style="{table}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-            f"{hints}{notes}{said}</div>"
+            f"{notes}{said}</div>"
         )
+
+    def _remark(self, verdict: Verdict) -> str:
+        """Say what was seen, and which mistake it is where the rows do not all tell of one."""
+        failing = [v for v in self.report.verdicts if not v.passed]
+        if verdict.mistake is None or all(v.mistake == verdict.mistake for v in failing):
+            return verdict.message
+        return f"As with: {verdict.mistake.name}. {verdict.message}".strip()
 
     def _headline(self) -> str:
         name, total = f"`{self.report.exercise.name}`", self.report.exercise.points
@@ -95,12 +103,6 @@ def _state(verdict: Verdict) -> str:
 
 def _points(verdict: Verdict) -> str:
     return f"{verdict.score:g} of {verdict.case.points:g}"
-
-
-def _remark(verdict: Verdict) -> str:
-    if verdict.mistake is None:
-        return verdict.message
-    return f"This is what you get with: {verdict.mistake.name}. {verdict.message}".strip()
 
 
 def _plain(text: str) -> str:

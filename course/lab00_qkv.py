@@ -96,7 +96,7 @@ x.swapaxes(-1, -2).shape, x.T.shape
 
 # %%
 figure(
-    heatmap(X, TOKENS, FEATURES, title="which features has each token?", labels=("feature", "token")),
+    heatmap(X, TOKENS, FEATURES, title="features", fmt="g", labels=("feature", "token")),
     alt="A grid of eight tokens and seven features. Both rows of `work` are the same, and so are both commas.",
 )
 
@@ -365,7 +365,7 @@ check("scores", scores)
 # %%
 own = scores(X, X)
 figure(
-    heatmap(own, TOKENS, title="scores of the tokens as they are", limits=(0, 2)),
+    heatmap(own, TOKENS, title="scores of the tokens as they are", limits=(0, 2), fmt="g"),
     alt=f"Scores of eight tokens with each other. {reading(own, BLANK, TOKENS)}",
     caption=f"{reading(own, BLANK, TOKENS)} Every token finds its own kind: useful, but not what a "
     "blank needs.",

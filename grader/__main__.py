@@ -25,7 +25,12 @@ from grader.run_notebook import run_notebook, warnings_in
 ROOT = Path(__file__).resolve().parents[1]
 SOMETHING_TO_LOOK_AT, COULD_NOT_RUN = 1, 2
 
-app = typer.Typer(help="Build, release and grade the attention labs.", no_args_is_help=True)
+app = typer.Typer(
+    help="Build, release and grade the attention labs.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
 console = Console(soft_wrap=True)
 errors = Console(stderr=True, soft_wrap=True)
 

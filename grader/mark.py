@@ -17,6 +17,8 @@ from attnlab.run import Record, run
 from attnlab.show import Shown
 from grader.sheets import course_seed, given_for, sheet
 
+SUMMARY = "attnlab"  # where an output's metadata says in short what the table says
+
 
 def mark(name: str, answer: Callable[..., Any]) -> float:
     """Grade an answer, show the table, and return the points earned.
@@ -31,7 +33,8 @@ def mark(name: str, answer: Callable[..., Any]) -> float:
     a float between 0 and the exercise's points
     """
     report = grade(name, answer, course_seed())
-    display(Shown(report, graded=True))  # type: ignore[no-untyped-call]
+    summary = {"exercise": name, "mistakes": [mistake.name for mistake in report.mistakes]}
+    display(Shown(report, graded=True), metadata={SUMMARY: summary})  # type: ignore[no-untyped-call]
     return report.score
 
 

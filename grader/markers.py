@@ -86,6 +86,8 @@ def read_lab(path: Path) -> Lab:
         region, a check without a solution, points that do not add up, a language without
         its English cell
     """
+    if not path.exists():
+        raise CourseError(path, 1, "there is no such text")
     text = path.read_text(encoding="utf-8")
     notebook = jupytext.reads(text, fmt="py:percent")
     starts = [n for n, line in enumerate(text.splitlines(), 1) if re.match(r"# %%( |$)", line)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
@@ -83,6 +84,7 @@ def sharpness(
     return math.fsum(largest) / n_queries
 
 
+@cache
 def expected_sharpness(d_k: int, divisor: float, n_keys: int) -> float:
     """Work out what `sharpness` is in the long run, by integrals, to about three digits."""
     centre = math.sqrt(d_k)  # |q| is close to √d_k, never further than 4 from it

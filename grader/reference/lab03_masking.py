@@ -120,7 +120,7 @@ class Attention:
             past = causal_mask(np.shape(x)[-2])
             mask = past if mask is None else each(_both, past, mask)
         out, weights = masked_attention(q, k, v, mask)
-        return each(lambda rows: product(rows, self.w_o), out), weights
+        return each(lambda rows, w=self.w_o: product(rows, w), out), weights
 
 
 def _both(a: list[list[bool]], b: list[list[bool]]) -> list[list[bool]]:
