@@ -7,8 +7,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
 
-from grader.seed import HiddenSeed  # noqa: E402  (found through the line above)
 from nbgrader.converters import Autograde  # noqa: E402
+
+from grader.seed import HiddenSeed  # noqa: E402  (found through the line above)
 
 c = get_config()  # noqa: F821  (traitlets provides it)
 

@@ -57,10 +57,22 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
         "`x.shape[-1]` are right whatever stands before them",
     ),
     (
+        r"in einstein sum|einstein sum subscripts",
+        "einsum letters",
+        "The letters of `einsum` name more or fewer axes than there are. `...` in front of them "
+        "stands for any leading axes",
+    ),
+    (
         r"'float' object cannot be interpreted as an integer",
         "float as a size",
         "A size must be a whole number. `/` gives a float even where nothing is left over; "
         "`//` gives a whole number",
+    ),
+    (
+        r"operand type.* 'tuple'|inhomogeneous shape|setting an array element with a sequence",
+        "pair",
+        "Is a pair such as (out, weights) used as if it were one array? Give both a name: "
+        "`out, weights = ...`",
     ),
     (
         r"boolean subtract|boolean negative",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +41,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
+        """Whether the case earned all its points."""
         return self.score == self.case.points
 
 
@@ -60,6 +61,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
+        """Whether every case earned all its points."""
         return all(verdict.passed for verdict in self.verdicts)
 
 
@@ -156,14 +158,16 @@ def _width(case: Case, name: str) -> float:
 
 def fault(exercise: Exercise, case: Case, key: Key, record: Record, seen: Seen) -> str:
     """Say what is wrong with one record; empty when nothing is."""
-    if case.raises:
-        return _fault_of_error(case, record)
     if record.outcome == "timeout":
         return "It did not finish in time. Is there a loop that never ends?"
     if record.outcome == "died":
         return "It ended Python itself (an exit, a crash or too much memory)."
     if record.outcome == "skipped":
         return "Not tried: the cases before it used up the time of this exercise."
+    if record.error[0] == "NotImplementedError":
+        return in_plain_words(*record.error)
+    if case.raises:
+        return _fault_of_error(case, record)
     if record.outcome == "unusable":
         return record.error[1] if case.visible else "What it returns cannot be read as arrays."
     if record.outcome == "raised":
@@ -181,6 +185,8 @@ def fault(exercise: Exercise, case: Case, key: Key, record: Record, seen: Seen) 
 
 
 def _fault_of_error(case: Case, record: Record) -> str:
+    if record.error[0] == "NotImplementedError":
+        return in_plain_words(*record.error)
     wanted = " and ".join(str(number) for number in case.raises) if case.visible else "both numbers"
     if record.outcome == "returned":
         return f"It should refuse with a ValueError that names {wanted}, but it returns a result."
@@ -196,8 +202,6 @@ def _fault_of_error(case: Case, record: Record) -> str:
 def _fault_of_raising(exercise: Exercise, case: Case, record: Record) -> str:
     type_name, message = record.error
     words = in_plain_words(type_name, message)
-    if type_name == "NotImplementedError":
-        return words
     if type_name == "TypeError" and "argument" in message and "()" in message:
         return f"It cannot be called as `{exercise.call}`: check the names before the colon."
     if not case.visible:  # the message may quote what is kept back
@@ -236,11 +240,11 @@ def _fault_of_quantity(case: Case, name: str, got: np.ndarray | None, expected: 
 
 def _fault_of_bounds(case: Case, name: str, got: np.ndarray) -> str:
     low, high = case.bounds[name]
-    if got.dtype.kind != "c" and low <= got <= high:
+    if got.dtype.kind != "c" and np.all((low <= got) & (got <= high)):
         return ""
     if not case.visible:
         return f"`{name}` is out of the range it should be in."
-    return f"`{name}` is {_number(got)}; wanted is {low:.4g} to {high:.4g}."
+    return f"`{name}` is {_number(np.ravel(got)[0])}; wanted is {low:.4g} to {high:.4g}."
 
 
 def _first_difference(name: str, got: np.ndarray, expected: np.ndarray) -> str:
@@ -277,18 +281,24 @@ def _name(
     """Name, for every case that failed, the known mistake that gives the very same.
 
     A mistake that agrees with the answer on every case is believed before one that agrees
-    on some; equal errors are evidence only in the first.
+    on some; equal errors are evidence only in the first. Where draws leave several equally
+    likely, the closest is named.
     """
     values = [
         [_agreement(c, k, s, f, m) for c, k, s, f in zip(cases, keys, seen, faults, strict=True)]
         for m in range(n_mistakes)
     ]
     strength = []
-    for row in values:
+    for mistake, row in enumerate(values):
         against = sum(agreement == "no" for agreement in row)
         by_value = sum(agreement == "value" for agreement in row)
         by_error = sum(agreement == "error" for agreement in row)
-        strength.append((against, -by_value, -by_error))
+        gaps = [
+            _gap(case, key.wrong[mistake], record)
+            for case, key, record, agreement in zip(cases, keys, seen, row, strict=True)
+            if agreement == "value"
+        ]
+        strength.append((against, -by_value, -by_error, round(sum(gaps), 3)))
     named: list[int | None] = []
     for column, fault in enumerate(faults):
         fits = [
@@ -301,8 +311,18 @@ def _name(
     return named
 
 
-def _explains(strength: tuple[int, int, int]) -> bool:
-    against, by_value, by_error = strength
+def _gap(case: Case, wrong: Seen, seen: Seen) -> float:
+    """Say how far apart two agreeing results are where draws allow a gap, relative to them."""
+    if not isinstance(wrong, Mapping) or not isinstance(seen, Mapping):
+        return 0.0
+    drawn = [n for n in case.bounds if n in wrong and _width(case, n) > TOLERANCE]
+    pairs = [(float(wrong[n]), float(seen[n])) for n in drawn]
+    gaps = [abs(a - b) / max(abs(a), abs(b), TOLERANCE) for a, b in pairs]
+    return sum(gap for gap in gaps if np.isfinite(gap))
+
+
+def _explains(strength: tuple[int, int, int, float]) -> bool:
+    against, by_value, by_error, _ = strength
     return against == 0 and (by_value < 0 or by_error < 0)
 
 

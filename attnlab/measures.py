@@ -20,6 +20,11 @@ def results(arrays: Arrays) -> Arrays:
     return arrays
 
 
+def two_decimals(arrays: Arrays) -> Arrays:
+    """Round the results as one does on paper."""
+    return {name: np.round(array.astype(float), 2) for name, array in arrays.items()}
+
+
 def blank_row(arrays: Arrays) -> Arrays:
     """Read off how the blank of the worked example shares out its attention.
 
@@ -70,6 +75,7 @@ def drawn_layer(arrays: Arrays) -> Arrays:
 
 MEASURES: dict[str, Callable[[Arrays], Arrays]] = {
     "results": results,
+    "two_decimals": two_decimals,
     "blank_row": blank_row,
     "seeded": seeded,
     "drawn_layer": drawn_layer,

@@ -95,7 +95,7 @@ def heads(
     n_heads = len(weights)
     rows = -(-n_heads // columns)
     size = (columns * (0.55 * len(keys) + 1.5), rows * (0.42 * len(queries) + 1.3))
-    fig, grid = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
+    _, grid = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
     axes = grid.ravel()
     for head in range(n_heads):
         title = titles[head] if titles else f"head {head}"
@@ -162,8 +162,10 @@ def reading(
     best = [s for s in range(len(keys)) if np.isclose(row[s], row.max())]
     if len(best) == len(keys):
         return f"`{queries[query]}` attends to every token alike, {row[0]:.2f} each."
-    names = " and ".join(f"`{keys[s]}`" for s in best)
-    return f"`{queries[query]}` attends most to {names}, {row.max():.2f}{' each' * (len(best) > 1)}."
+    *most, last = dict.fromkeys(f"`{keys[s]}`" for s in best)
+    names = f"{', '.join(most)} and {last}" if most else last
+    each = " each" if len(best) > 1 else ""
+    return f"`{queries[query]}` attends most to {names}, {row.max():.2f}{each}."
 
 
 def figure(axes: Axes | np.ndarray, alt: str, caption: str = "") -> HTML:
@@ -186,8 +188,9 @@ def figure(axes: Axes | np.ndarray, alt: str, caption: str = "") -> HTML:
     width, _ = drawing.get_size_inches()
     words = escape(caption or alt).split("`")  # every second part stood between backticks
     marked = "".join(f"<code>{w}</code>" if i % 2 else w for i, w in enumerate(words))
-    return HTML(  # type: ignore[no-untyped-call]
+    described = escape(alt.replace("`", ""), quote=True)
+    return HTML(
         f'<figure style="margin:0.5em 0"><img src="data:image/png;base64,{picture}" '
-        f'alt="{escape(alt.replace("`", ""), quote=True)}" style="width:{width * 80:.0f}px;max-width:100%">'
+        f'alt="{described}" style="width:{width * 80:.0f}px;max-width:100%">'
         f"<figcaption>{marked}</figcaption></figure>"
     )

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
@@ -125,8 +126,6 @@ def as_array(value: Any, name: str) -> np.ndarray:
         if array.dtype == object:  # fractions, or numbers of mixed kinds
             array = array.astype(float)
     except (ValueError, TypeError) as error:
-        if isinstance(value, (str, bytes)):
-            raise Unusable(f"`{name}` is text. Wanted is an array of numbers.") from error
         if isinstance(value, tuple):
             raise Unusable(f"It returns {len(value)} things. Wanted is one: `{name}`.") from error
         raise Unusable(f"`{name}` is no array of numbers with rows of equal length.") from error
@@ -134,7 +133,8 @@ def as_array(value: Any, name: str) -> np.ndarray:
         raise Unusable(f"`{name}` is far too large: its shape is {array.shape}.")
     plain = {"b": bool, "i": np.int64, "u": np.int64, "f": np.float64, "c": np.complex128}
     if array.dtype.kind not in plain:
-        raise Unusable(f"`{name}` holds no numbers.")
+        held = "text" if array.dtype.kind in "US" else "no numbers"
+        raise Unusable(f"`{name}` holds {held}. Wanted is an array of numbers.")
     return array.astype(plain[array.dtype.kind])
 
 
@@ -246,22 +246,25 @@ def _work(
     given: Mapping[str, Callable[..., Any]],
     limits: Limits,
 ) -> None:
-    _confine(limits)
+    _confine(limits, pipe.fileno())
     put_in_place(answer, given, keep=exercise.name)
     for case in cases:
         pipe.send_bytes(_pack(run_case(answer, exercise, case)))
 
 
-def _confine(limits: Limits) -> None:
+def _confine(limits: Limits, pipe: int) -> None:
+    """Cut the child off from its parent's files, group and input, and bound its memory."""
     import builtins
     import resource
 
     os.setsid()
+    os.closerange(3, pipe)
+    os.closerange(pipe + 1, os.sysconf("SC_OPEN_MAX"))
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
-    in_use = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (in_use + limits.memory,) * 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -311,7 +314,7 @@ def namespace_of(answer: Any) -> dict[str, Any]:
         methods = [m for m in vars(answer).values() if inspect.isfunction(m)]
         answer = methods[0] if methods else answer
     elif not (inspect.isfunction(answer) or inspect.ismethod(answer)):
-        answer = getattr(type(answer), "__call__", answer)
+        answer = getattr(type(answer), "__call__", answer)  # noqa: B004  (the method itself)
     namespace = getattr(inspect.unwrap(answer), "__globals__", {})
     return namespace if isinstance(namespace, dict) else {}
 

@@ -14,6 +14,8 @@ _STYLE = (
     "text-align:left;vertical-align:top;padding:.35em .8em;border-bottom:1px solid #8884",
 )
 
+WITH = "This is what you get with:"
+
 
 class Shown:
     """A report that notebooks draw as a table and terminals print as text."""
@@ -25,7 +27,7 @@ class Shown:
 
     def __repr__(self) -> str:
         lines = [_plain(self._headline())]
-        lines += [_plain(f"This is what you get with: {m.name}. {m.hint}") for m in self.report.mistakes]
+        lines += [_plain(f"{WITH} {m.name}. {m.hint}") for m in self.report.mistakes]
         for verdict in self.report.verdicts:
             lines.append(f"  {_state(verdict):8} {_points(verdict):>11}  {verdict.case.name}")
             if remark := self._remark(verdict):
@@ -49,7 +51,7 @@ class Shown:
             for v in self.report.verdicts
         )
         hints = "".join(
-            f"<p>This is what you get with: <strong>{_html(m.name)}</strong>. {_html(m.hint)}</p>"
+            f"<p>{WITH} <strong>{_html(m.name)}</strong>. {_html(m.hint)}</p>"
             for m in self.report.mistakes
         )
         notes = "".join(f"<p>{_html(t)}</p>" for t in (self._kept_back(), self.note) if t)

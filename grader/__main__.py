@@ -91,7 +91,7 @@ def run(labs: Labs = None) -> None:
 
 @app.command()
 def demo() -> None:
-    """Grade a made-up class of 12 in all labs, and check every mark against what it was made for."""
+    """Grade a made-up class of 12 in all labs, and check every mark."""
     if not grade_demo_class(ROOT, console):
         raise typer.Exit(SOMETHING_TO_LOOK_AT)
 

@@ -39,7 +39,7 @@ def build(root: Path, labs: tuple[str, ...] = LABS) -> Iterator[Path]:
     for stem in labs:
         lab = read_lab(root / "course" / f"{stem}.py")
         _check_cases(lab)
-        for slip in slips(lab):
+        for slip in slips(lab, beside=False):
             raise CourseError(lab.path, 1, slip)
         target = root / "source" / stem / f"{stem}.ipynb"
         yield _write(target, nbformat.writes(notebook(lab)) + "\n")
@@ -54,7 +54,7 @@ def notebook(lab: Lab, language: str = "en") -> nbformat.NotebookNode:
         for place, cell in enumerate(lab.cells)
         if cell.markers.get("lang", language) == language
     ]
-    made = nbformat.v4.new_notebook(cells=cells, metadata=_metadata(lab))
+    made: nbformat.NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata=_metadata(lab))
     nbformat.validate(made)
     return made
 
@@ -72,8 +72,8 @@ def _cell(cell: Cell, place: int) -> nbformat.NotebookNode:
     source = cell.source
     if cell.role == "check":
         source += HIDDEN.format(name=cell.name)
-    make = nbformat.v4.new_code_cell if cell.kind == "code" else nbformat.v4.new_markdown_cell
-    made = make(source, id=grade_id or f"cell{place:02d}", metadata={})
+    make: Any = nbformat.v4.new_code_cell if cell.kind == "code" else nbformat.v4.new_markdown_cell
+    made: nbformat.NotebookNode = make(source, id=grade_id or f"cell{place:02d}", metadata={})
     if cell.role:
         grade, solution, locked = _FLAGS[cell.role]
         made.metadata["nbgrader"] = {

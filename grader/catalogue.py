@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -52,9 +53,11 @@ class Specimen:
     def source(self) -> str:
         """Its code as it would stand in the learner's cell, under the exercise's own name."""
         text = inspect.getsource(self.answer)
-        text = re.sub(r"\A(?:@.*?\)\n)+(?=def |class )", "", text, flags=re.DOTALL)
-        name = self.answer.__name__
-        return re.sub(rf"\b{name}\b", self.exercise, text)
+        (definition,) = ast.parse(text).body
+        assert isinstance(definition, (ast.FunctionDef, ast.ClassDef))
+        ours = definition.decorator_list[0]  # @wrong or @right; others belong to the answer
+        lines = text.splitlines(keepends=True)[ours.end_lineno :]
+        return re.sub(rf"\b{definition.name}\b", self.exercise, "".join(lines))
 
 
 _entries: dict[str, Entry] = {}

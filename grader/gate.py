@@ -24,12 +24,12 @@ def answered(lab: Lab) -> Namespace:
     return namespace
 
 
-def slips(lab: Lab, seed: str = PUBLIC_SEED) -> Iterator[str]:
+def slips(lab: Lab, seed: str = PUBLIC_SEED, beside: bool = True) -> Iterator[str]:
     """Say of every specimen of a lab what goes wrong with it; nothing when all is well.
 
     The answers and the right variants must earn full marks. A wrong answer must lose marks
     in its own exercise, be named there, both when graded and in the learner's own check, and
-    cost nothing in any other exercise of the notebook it stands in.
+    cost nothing in any other exercise of the notebook it stands in (tried when `beside`).
     """
     names = [exercise.name for exercise in exercises(lab.stem)]
     namespace = answered(lab)
@@ -41,7 +41,7 @@ def slips(lab: Lab, seed: str = PUBLIC_SEED) -> Iterator[str]:
         if not report.passed:
             yield f"{_title(specimen)} is right but loses marks: {first_fault(report)}"
     for specimen in wrong_answers(names):
-        yield from _slips_of(specimen, names, answered(lab), seed)
+        yield from _slips_of(specimen, names if beside else [], answered(lab), seed)
 
 
 def _slips_of(

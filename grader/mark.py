@@ -11,9 +11,9 @@ from typing import Any
 
 from IPython.display import display
 
-from attnlab.check import why_not_an_answer
 from attnlab.judge import Report, judge
 from attnlab.run import Record, run
+from attnlab.self_check import why_not_an_answer
 from attnlab.show import Shown
 from grader.sheets import course_seed, given_for, sheet
 
@@ -34,7 +34,7 @@ def mark(name: str, answer: Callable[..., Any]) -> float:
     """
     report = grade(name, answer, course_seed())
     summary = {"exercise": name, "mistakes": [mistake.name for mistake in report.mistakes]}
-    display(Shown(report, graded=True), metadata={SUMMARY: summary})  # type: ignore[no-untyped-call]
+    display(Shown(report, graded=True), metadata={SUMMARY: summary})
     return report.score
 
 

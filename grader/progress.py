@@ -13,9 +13,7 @@ Item = TypeVar("Item")
 SECONDS_BETWEEN_LINES = 10.0
 
 
-def counted(
-    items: Iterable[Item], total: int, what: str, console: Console
-) -> Iterator[Item]:
+def counted(items: Iterable[Item], total: int, what: str, console: Console) -> Iterator[Item]:
     """Yield the items while showing how many of them are done and how long the rest may take."""
     if not console.is_terminal:
         yield from _plainly(items, total, what, console)

@@ -21,7 +21,7 @@ def run_notebook(path: Path, seconds: int = 60) -> nbformat.NotebookNode:
     ------
     nbclient.exceptions.CellExecutionError : when a cell raises
     """
-    notebook = nbformat.read(path, as_version=4)
+    notebook: nbformat.NotebookNode = nbformat.read(path, as_version=4)
     client = NotebookClient(
         notebook,
         timeout=seconds,

@@ -165,9 +165,7 @@ def blend(rng: np.random.Generator) -> Iterator[Case]:
         topic="batch",
     )
     yield kept("longer ones", 1, {"weights": shares(rng, 4, 7), "v": rng.normal(size=(7, 5))})
-    yield kept(
-        "whole numbers", 0.75, {"weights": shares(rng, 3, 6), "v": whole(rng, 6, 4)}
-    )
+    yield kept("whole numbers", 0.75, {"weights": shares(rng, 3, 6), "v": whole(rng, 6, 4)})
     yield kept(
         "two leading axes",
         0.25,

@@ -21,9 +21,7 @@ LABELLED = np.array([[10 * token + feature for feature in range(6)] for token in
 
 @cases_of(Exercise("split_heads", LAB, 5, "split_heads(x, n_heads)", ("heads",)))
 def split_heads(rng: np.random.Generator) -> Iterator[Case]:
-    yield shown(
-        "by hand: four tokens, six features, two heads", 1, {"x": LABELLED, "n_heads": 2}
-    )
+    yield shown("by hand: four tokens, six features, two heads", 1, {"x": LABELLED, "n_heads": 2})
     yield shown("other sizes", 0.5, {"x": tidy(1, 3, 8), "n_heads": 4})
     yield shown("a batch of two", 0.5, {"x": tidy(2, 2, 5, 12), "n_heads": 3}, topic="batch")
     yield shown(
@@ -71,13 +69,13 @@ def merge_heads(rng: np.random.Generator) -> Iterator[Case]:
 # ---- the layer as a function -------------------------------------------------------------
 
 
-def _by_hand() -> dict[str, np.ndarray]:
+def _by_hand() -> dict[str, Any]:
     """Two heads of width 4 over three tokens, whose shares are fractions of whole numbers.
 
-    The scaled scores of a head are the logarithms of the whole numbers in SIZES, so each row
-    of its weights is a row of SIZES divided by its sum: [[1/6, 1/3, 1/2], [1/2, 1/8, 3/8],
+    The scaled scores of a head are the logarithms of its whole numbers `sizes`, so each row
+    of its weights is a row of `sizes` divided by its sum: [[1/6, 1/3, 1/2], [1/2, 1/8, 3/8],
     [2/9, 2/3, 1/9]] in head 0 and [[1/2, 1/4, 1/4], [1/8, 1/2, 3/8], [1/5, 1/5, 3/5]] in
-    head 1. With √d_head = 2, q = 2·[I | 0] and k = [ln(SIZES)ᵀ | anything] give these scores.
+    head 1. With √d_head = 2, q = 2·[I | 0] and k = [ln(sizes)ᵀ | anything] give these scores.
     The matrices are solved for so that x @ w gives q, k and v.
     """
     sizes = (
@@ -87,7 +85,9 @@ def _by_hand() -> dict[str, np.ndarray]:
     last = np.array([[1], [-1], [2]])
     q = np.hstack([2 * np.eye(3), 0 * last, 2 * np.eye(3), 0 * last])
     k = np.hstack([np.log(sizes[0]).T, last, np.log(sizes[1]).T, -last])
-    v = np.array([[6, 0, 18, 0, 8, 0, 0, 40], [0, 24, 0, 0, 0, 8, 40, 0], [18, 9, 0, 36, 0, 8, 0, 20]])
+    v = np.array(
+        [[6, 0, 18, 0, 8, 0, 0, 40], [0, 24, 0, 0, 0, 8, 40, 0], [18, 9, 0, 36, 0, 8, 0, 20]]
+    )
     first = np.array([[1, 0, 0], [1, 1, 0], [0, 2, 1]])  # its inverse holds whole numbers
     undo = np.array([[1, 0, 0], [-1, 1, 0], [2, -2, 1]])
     rest = np.array([[1, 0, 2, 0, 1], [0, 1, 0, 3, 0], [2, 0, 0, 1, 1]])
@@ -147,7 +147,7 @@ def _whole_layer(rng: np.random.Generator, T: int, d_model: int, n_heads: int) -
 )
 def multi_head_attention(rng: np.random.Generator) -> Iterator[Case]:
     visible = np.random.default_rng(11)
-    by_hand = {**_by_hand(), "n_heads": 2}
+    by_hand = _by_hand() | {"n_heads": 2}
     yield shown("shares like 1/6, 1/3, 1/2: the weights", 1, by_hand, compare=("weights",))
     yield shown("the same: the output", 1, by_hand, compare=("out",))
     yield shown("two heads of width 3", 1, _layer(visible, T=5, d_model=6, n_heads=2))
@@ -217,9 +217,7 @@ def multi_head_class(rng: np.random.Generator) -> Iterator[Case]:
     yield shown("the spread times √d_model is about 1", 0.5, **draw(24, 4, 7, "spread"))
     yield shown("no two matrices are equal", 0.25, **draw(24, 4, 7, "all_differ"))
     yield shown("one seed, one layer; another seed, another", 0.5, **draw(24, 4, 7, *seeds))
-    yield shown(
-        "NumPy's global stream is left alone", 0.25, **draw(24, 4, 7, "stream_left_alone")
-    )
+    yield shown("NumPy's global stream is left alone", 0.25, **draw(24, 4, 7, "stream_left_alone"))
     yield shown(
         "forward, with weights put in by hand",
         0.5,
@@ -229,9 +227,15 @@ def multi_head_class(rng: np.random.Generator) -> Iterator[Case]:
     seed = int(rng.integers(100, 1000))
     yield kept("another seed and size", 0.75, **draw(32, 4, seed, *shapes, "spread", "all_differ"))
     yield kept("another seed: parameters", 0.25, **draw(32, 4, seed, "n_parameters"))
-    yield kept("forward at other sizes", 0.75, use(rng, T=7, d_model=15, n_heads=3), probe="use_layer")
     yield kept(
-        "forward on a batch", 0.25, use(rng, 2, T=5, d_model=12, n_heads=3), probe="use_layer", topic="batch"
+        "forward at other sizes", 0.75, use(rng, T=7, d_model=15, n_heads=3), probe="use_layer"
+    )
+    yield kept(
+        "forward on a batch",
+        0.25,
+        use(rng, 2, T=5, d_model=12, n_heads=3),
+        probe="use_layer",
+        topic="batch",
     )
     yield kept(
         "heads that do not divide d_model are refused",
@@ -319,10 +323,10 @@ def is_permutation_equivariant(rng: np.random.Generator) -> Iterator[Case]:
         probe="call_for_each_layer",
     )
     yield shown(
-        "a permutation that keeps the first token: looks at the first (True), backwards (False)",
+        "the first token stays: looks at the first (True), looks ahead only (False)",
         0.25,
         {
-            "layers": _layers("first", "causal"),
+            "layers": _layers("first", "ahead"),
             "x": tokens(visible, 5, 3),
             "permutation": np.array([0, 3, 1, 4, 2]),
         },
@@ -344,7 +348,7 @@ def is_permutation_equivariant(rng: np.random.Generator) -> Iterator[Case]:
         "other tokens, another permutation",
         1,
         {
-            "layers": _layers("positions", "content", "window", "alone", "ahead"),
+            "layers": _layers("positions", "content", "window", "alone"),
             "x": tokens(rng, 6, 4),
             "permutation": _shuffle(rng, 6),
         },
@@ -374,7 +378,7 @@ def is_permutation_equivariant(rng: np.random.Generator) -> Iterator[Case]:
         "the first token stays, and x stays as it was",
         0.5,
         {
-            "layers": _layers("window", "first", "content"),
+            "layers": _layers("ahead", "first", "content"),
             "x": tokens(rng, 6, 4),
             "permutation": _shuffle(rng, 6, first_stays=True),
         },

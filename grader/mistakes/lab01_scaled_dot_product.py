@@ -151,27 +151,13 @@ def softmax_by_number_of_axes(x):
 
 @wrong(
     "softmax",
-    "nothing is returned for more than two axes",
-    "A batch has three axes or more. With axis -1 no `if` on their number is needed.",
-)
-def softmax_two_axes_at_most(x):
-    if x.ndim == 1:
-        e = np.exp(x - np.max(x))
-        return e / np.sum(e)
-    if x.ndim == 2:
-        e = np.exp(x - np.max(x, axis=1, keepdims=True))
-        return e / np.sum(e, axis=1, keepdims=True)
-
-
-@wrong(
-    "softmax",
     "turned round with `.T` to divide by the row sums",
     "`.T` turns all axes round, so it divides the right numbers only in a matrix. "
     "`keepdims=True` keeps the sums in place for any number of axes.",
 )
 def softmax_double_transpose(x):
     e = np.exp(x - np.max(x, axis=-1, keepdims=True))
-    return (e.T / e.sum(axis=-1).T).T if e.ndim < 3 else (e.T / e.sum(axis=-1)).T
+    return (e.T / np.sum(e, axis=-1)).T
 
 
 @wrong(
@@ -413,7 +399,8 @@ def softmax_all_in_place(x):
 )
 def softmax_into_whole_numbers(x):
     weights = np.zeros_like(x)
-    weights[...] = softmax(x)
+    e = np.exp(x - np.max(x, axis=-1, keepdims=True))
+    weights[...] = e / np.sum(e, axis=-1, keepdims=True)
     return weights
 
 
@@ -525,7 +512,7 @@ def attention_by_root_of_keys(q, k, v):
 @wrong(
     "attention",
     "d_k read off axis 1",
-    "In a batch, axis 1 is the number of tokens. d_k is the last axis, -1, with or without a batch.",
+    "In a batch, axis 1 counts tokens. d_k is the last axis, -1, with or without a batch.",
 )
 def attention_d_k_from_axis_one(q, k, v):
     weights = softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[1]))
@@ -560,6 +547,37 @@ def attention_not_transposed(q, k, v):
 )
 def attention_dot_t(q, k, v):
     weights = softmax(q @ k.T / np.sqrt(q.shape[-1]))
+    return weights @ v, weights
+
+
+@wrong(
+    "attention",
+    "np.dot on a batch",
+    "`np.dot` pairs every sentence with every other one. `@` keeps each sentence to itself.",
+)
+def attention_np_dot(q, k, v):
+    weights = softmax(np.dot(q, np.swapaxes(k, -1, -2)) / np.sqrt(q.shape[-1]))
+    return np.dot(weights, v), weights
+
+
+@wrong(
+    "attention",
+    "einsum with letters for one sentence only",
+    "Two letters name two axes. Begin with `...` to let any leading axes through.",
+)
+def attention_einsum_two_axes(q, k, v):
+    weights = softmax(np.einsum("td,sd->ts", q, k) / np.sqrt(q.shape[-1]))
+    return np.einsum("ts,sd->td", weights, v), weights
+
+
+@wrong(
+    "attention",
+    "the shape unpacked into two names",
+    "A batch has three axes or more, so `T, d_k = q.shape` fails. `q.shape[-1]` is d_k for any.",
+)
+def attention_unpacks_shape(q, k, v):
+    T, d_k = q.shape
+    weights = softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(d_k))
     return weights @ v, weights
 
 
@@ -645,7 +663,8 @@ def attention_over_queries(q, k, v):
     "Then all weights together sum to 1. Each query has a whole of its own to share out.",
 )
 def attention_over_everything(q, k, v):
-    e = np.exp(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]))
+    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+    e = np.exp(scores - np.max(scores))
     weights = e / np.sum(e)
     return weights @ v, weights
 

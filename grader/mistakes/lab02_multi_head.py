@@ -399,8 +399,7 @@ def multi_head_attention_by_heads(x, w_q, w_k, w_v, w_o, n_heads):
 @wrong(
     "multi_head_attention",
     "the scores were not scaled",
-    "Every head divides its scores by √d_head, as in lab01. The given `attention` does it for "
-    "you.",
+    "Every head divides its scores by √d_head, as in lab01. The given `attention` does it for you.",
 )
 def multi_head_attention_unscaled(x, w_q, w_k, w_v, w_o, n_heads):
     q, k, v = (split_heads(x @ w, n_heads) for w in (w_q, w_k, w_v))
@@ -827,9 +826,10 @@ class MultiHeadAttentionBiases:
         self.n_parameters = 4 * (d_model**2 + d_model)
 
     def forward(self, x, mask=None):
-        q, k, v = (split_heads(x @ w + b, self.n_heads) for w, b in (
-            (self.w_q, self.b_q), (self.w_k, self.b_k), (self.w_v, self.b_v)
-        ))
+        q, k, v = (
+            split_heads(x @ w + b, self.n_heads)
+            for w, b in ((self.w_q, self.b_q), (self.w_k, self.b_k), (self.w_v, self.b_v))
+        )
         heads, weights = attention(q, k, v)
         return merge_heads(heads) @ self.w_o + self.b_o, weights
 
@@ -948,7 +948,9 @@ class MultiHeadAttentionPositive:
     def __init__(self, d_model, n_heads, seed=0):
         rng = np.random.default_rng(seed)
         self.n_heads = n_heads
-        self.w_q, self.w_k, self.w_v, self.w_o = rng.random((4, d_model, d_model)) / np.sqrt(d_model)
+        self.w_q, self.w_k, self.w_v, self.w_o = rng.random((4, d_model, d_model)) / np.sqrt(
+            d_model
+        )
         self.n_parameters = 4 * d_model**2
 
     def forward(self, x, mask=None):
@@ -1161,9 +1163,7 @@ class MultiHeadAttentionWeightsFirst:
         self.n_parameters = 4 * d_model**2
 
     def forward(self, x, mask=None):
-        out, weights = multi_head_attention(
-            x, self.w_q, self.w_k, self.w_v, self.w_o, self.n_heads
-        )
+        out, weights = multi_head_attention(x, self.w_q, self.w_k, self.w_v, self.w_o, self.n_heads)
         return weights, out
 
 
@@ -1371,13 +1371,14 @@ def is_permutation_equivariant_first_axis(layer, x, permutation, atol=1e-9):
 
 @wrong(
     "is_permutation_equivariant",
-    "one row was compared, not all",
-    "A layer may be right for one token and wrong for the others. Compare every row.",
+    "only the first row was compared",
+    "A layer may treat one token right and the others not. Compare every row, and keep in mind "
+    "that `forward` returns two things.",
 )
-def is_permutation_equivariant_one_row(layer, x, permutation, atol=1e-9):
+def is_permutation_equivariant_first_row(layer, x, permutation, atol=1e-9):
     before = layer.forward(x)[0][..., permutation, :]
     after = layer.forward(x[..., permutation, :])[0]
-    return bool(np.all(np.abs(after - before)[..., -1, :] <= atol))
+    return bool(np.all(np.abs(after - before)[..., 0, :] <= atol))
 
 
 @wrong(

@@ -1,9 +1,5 @@
 """Right answers of lab 02 in other styles: loops, einsum, blocks, lists, objects, subclasses."""
 
-import math
-from dataclasses import dataclass
-from functools import partial
-
 import numpy as np
 
 from grader.catalogue import right
@@ -148,9 +144,7 @@ def multi_head_attention_blocks(x, w_q, w_k, w_v, w_o, n_heads):
 
 @right("multi_head_attention", "einsum with the matrices split, not x")
 def multi_head_attention_einsum(x, w_q, w_k, w_v, w_o, n_heads):
-    q, k, v = (
-        np.einsum("...td,hdi->...hti", x, split_heads(w, n_heads)) for w in (w_q, w_k, w_v)
-    )
+    q, k, v = (np.einsum("...td,hdi->...hti", x, split_heads(w, n_heads)) for w in (w_q, w_k, w_v))
     scores = np.einsum("...hti,...hsi->...hts", q, k) / q.shape[-1] ** 0.5
     weights = softmax(scores)
     rows = np.reshape(w_o, (n_heads, -1, np.shape(w_o)[-1]))
@@ -167,7 +161,7 @@ def multi_head_attention_wide(x, w_q, w_k, w_v, w_o, n_heads):
 @right("multi_head_attention", "softmax of its own: q scaled first, an epsilon below")
 def multi_head_attention_own_softmax(x, w_q, w_k, w_v, w_o, n_heads):
     q, k, v = (split_heads(x @ w, n_heads) for w in (w_q, w_k, w_v))
-    scores = (q * (1 / math.sqrt(x.shape[-1] // n_heads))) @ k.swapaxes(-1, -2)
+    scores = (q * (1 / (x.shape[-1] // n_heads) ** 0.5)) @ k.swapaxes(-1, -2)
     e = np.exp(scores - scores.max(-1, keepdims=True))
     weights = e / (e.sum(-1, keepdims=True) + 1e-9)
     return merge_heads(weights @ v) @ w_o, weights
@@ -185,7 +179,7 @@ def multi_head_attention_fourth_roots(x, w_q, w_k, w_v, w_o, n_heads):
 def multi_head_attention_float32(x, w_q, w_k, w_v, w_o, n_heads):
     x, w_q, w_k, w_v, w_o = (np.asarray(a, dtype=np.float32) for a in (x, w_q, w_k, w_v, w_o))
     q, k, v = (np.asarray(split_heads(x @ w, n_heads), dtype=np.float32) for w in (w_q, w_k, w_v))
-    scores = q @ k.swapaxes(-1, -2) / np.float32(math.sqrt(q.shape[-1]))
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(np.float32(q.shape[-1]))
     e = np.exp(scores - scores.max(-1, keepdims=True))
     weights = e / e.sum(-1, keepdims=True)
     return np.asarray(merge_heads(weights @ v), dtype=np.float32) @ w_o, weights
@@ -210,7 +204,7 @@ def multi_head_attention_flat(x, w_q, w_k, w_v, w_o, n_heads):
 def multi_head_attention_other_way(x, w_q, w_k, w_v, w_o, n_heads):
     q, k, v = (split_heads(np.matmul(x, w), n_heads) for w in (w_q, w_k, w_v))
     scores = (k @ q.swapaxes(-1, -2)).swapaxes(-1, -2)
-    weights = softmax(scores / math.sqrt(q.shape[-1]))
+    weights = softmax(scores / np.sqrt(q.shape[-1]))
     merged = merge_heads((v.swapaxes(-1, -2) @ weights.swapaxes(-1, -2)).swapaxes(-1, -2))
     return np.dot(merged, w_o), weights
 
@@ -223,7 +217,7 @@ class MultiHeadAttentionProperty:
     def __init__(self, d_model, n_heads, seed=0):
         self.d_model, self.n_heads = d_model, n_heads
         drawn = np.random.default_rng(seed).standard_normal((4, d_model, d_model))
-        self.w_q, self.w_k, self.w_v, self.w_o = drawn / math.sqrt(d_model)
+        self.w_q, self.w_k, self.w_v, self.w_o = drawn / d_model**0.5
 
     @property
     def n_parameters(self):
@@ -235,17 +229,14 @@ class MultiHeadAttentionProperty:
     __call__ = forward
 
 
-@right("MultiHeadAttention", "a dataclass, another order of draws, a method that counts")
-@dataclass
-class MultiHeadAttentionData:
-    d_model: int
-    n_heads: int
-    seed: int = 0
-
-    def __post_init__(self):
-        rng = np.random.default_rng(self.seed)
+@right("MultiHeadAttention", "another order of draws, a method that counts")
+class MultiHeadAttentionMethod:
+    def __init__(self, d_model, n_heads, seed=0):
+        self.d_model = d_model
+        self.n_heads = n_heads
+        rng = np.random.default_rng(seed)
         for name in ("w_o", "w_v", "w_k", "w_q"):
-            setattr(self, name, rng.normal(0, self.d_model**-0.5, (self.d_model,) * 2))
+            setattr(self, name, rng.normal(0, d_model**-0.5, (d_model, d_model)))
 
     def n_parameters(self):
         return 4 * self.d_model * self.d_model
@@ -259,7 +250,7 @@ class MultiHeadAttentionData:
 @right("MultiHeadAttention", "uniform draws of the right spread, seeds of their own")
 class MultiHeadAttentionUniform:
     def __init__(self, d_model, n_heads, seed=0):
-        edge = math.sqrt(3 / d_model)
+        edge = np.sqrt(3 / d_model)
         self.heads = n_heads
         for i, name in enumerate("qkvo"):
             rng = np.random.default_rng([seed, i])
@@ -273,7 +264,9 @@ class MultiHeadAttentionUniform:
 
 
 @right("MultiHeadAttention", "built on a class of its own, sizes refused at once")
-class MultiHeadAttentionChild(type("Drawn", (), {"draw": lambda self, rng, d: rng.normal(size=(d, d)) / d**0.5})):
+class MultiHeadAttentionChild(
+    type("Drawn", (), {"draw": lambda self, rng, d: rng.normal(size=(d, d)) / d**0.5})
+):
     def __init__(self, d_model, n_heads, seed=0):
         if d_model % n_heads:
             raise ValueError(f"{d_model} features cannot be cut into {n_heads} heads")
@@ -299,8 +292,8 @@ class MultiHeadAttentionChild(type("Drawn", (), {"draw": lambda self, rng, d: rn
 class MultiHeadAttentionDictionary:
     def __init__(self, d_model, n_heads, seed=0):
         rng = np.random.default_rng(seed)
-        draw = lambda: (rng.standard_normal((d_model, d_model)) / np.sqrt(d_model)).astype("f4")
-        self.__dict__.update({name: draw() for name in ("w_q", "w_k", "w_v", "w_o")})
+        drawn = (rng.standard_normal((4, d_model, d_model)) / np.sqrt(d_model)).astype("f4")
+        self.__dict__.update(zip(("w_q", "w_k", "w_v", "w_o"), drawn))
         self.call = lambda x, *weights: multi_head_attention(x, *weights, n_heads)
         self.n_parameters = np.int64(4 * d_model**2)
 
@@ -363,7 +356,8 @@ def is_permutation_equivariant_both(layer, x, permutation, atol=1e-9):
 
 @right("is_permutation_equivariant", "np.isclose, all of them")
 def is_permutation_equivariant_isclose(layer, x, permutation, atol=1e-9):
+    from functools import partial
+
     close = partial(np.isclose, rtol=0.0, atol=atol)
-    first = lambda x: layer.forward(x)[0]
-    move = lambda a: a[..., list(permutation), :]
-    return close(first(move(x)), move(first(x))).all()
+    move = partial(np.take, indices=permutation, axis=-2)
+    return close(layer.forward(move(x))[0], move(layer.forward(x)[0])).all()

@@ -49,7 +49,7 @@ def check(name: str, answer: Any) -> None:
         sheet.exercise, sheet.cases, sheet.keys, sheet.mistakes, records, sheet.kept_back
     )
     _passed[name] = report.passed
-    display(Shown(report, "" if report.passed else _note_on_others(name, answer)))  # type: ignore[no-untyped-call]
+    display(Shown(report, "" if report.passed else _note_on_others(name, answer)))
     if not report.passed:
         failing = [verdict for verdict in report.verdicts if not verdict.passed]
         if all(verdict.message == "Not written yet." for verdict in failing):

@@ -1,0 +1,37 @@
+# Everything a person types in this repository. Needs Python >= 3.11, make and a package index.
+PYTHON ?= python3
+BIN = .venv/bin
+
+.PHONY: help demo test lab build release clean
+
+help:           ## say what there is
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*##/\t/'
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	touch $@
+
+demo: .venv/ready  ## build, release, grade a made-up class and show what came of it
+	$(BIN)/python -m grader build
+	$(BIN)/python -m grader release
+	$(BIN)/python -m grader demo
+
+test: .venv/ready  ## lint, types and all tests
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+lab: .venv/ready   ## open JupyterLab on the student notebooks
+	$(BIN)/jupyter lab release
+
+build: .venv/ready   ## make source/ and the visible cases from course/
+	$(BIN)/python -m grader build
+
+release: .venv/ready ## make release/ from source/
+	$(BIN)/python -m grader release
+
+clean:          ## remove what was made here and is not in git
+	rm -rf .venv demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

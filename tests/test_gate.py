@@ -1,0 +1,181 @@
+"""Every wrong answer is caught, named and contained; every right one keeps full marks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnlab.exercise import Mistake
+from grader import catalogue
+from grader.catalogue import LABS, Specimen, exercises
+from grader.gate import answered, own_check, slips
+from grader.mark import grade
+from grader.markers import Lab, read_lab
+from grader.sheets import PUBLIC_SEED, course_seed, sheet
+from tests.conftest import ROOT
+
+SEEDS = (PUBLIC_SEED, "winter", "a sentence only you know", "3")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("stem", LABS)
+def test_nothing_slips_through(stem: str, seed: str) -> None:
+    lab = read_lab(ROOT / "course" / f"{stem}.py")
+    assert list(slips(lab, seed, beside=seed == PUBLIC_SEED)) == []
+
+
+ALL = [(lab, exercise.name) for lab in LABS for exercise in exercises(lab)]
+
+
+@pytest.mark.parametrize(("stem", "name"), ALL)
+def test_cases_hold_what_the_course_promises(stem: str, name: str) -> None:
+    made = sheet(name, "any")
+    worth = {case.points for case in made.cases}
+    assert all(points % 0.25 == 0 for points in worth)
+    visible = sum(case.points for case in made.cases if case.visible)
+    assert visible > 0
+    batch = sum(case.points for case in made.cases if case.topic == "batch")
+    assert batch <= made.exercise.points / 5
+
+
+@pytest.mark.parametrize(("stem", "name"), ALL)
+def test_visible_cases_are_the_same_for_every_seed_and_kept_ones_are_not(
+    stem: str, name: str
+) -> None:
+    def written(seed: str, visible: bool) -> list[str]:
+        return [repr(c) for c in sheet(name, seed, False).cases if c.visible is visible]
+
+    assert written("one", True) == written("two", True)
+    if written("one", False) and any("array" in text for text in written("one", False)):
+        assert written("one", False) != written("two", False)
+    assert written("one", False) == written("one", False)
+
+
+def weights_of(name: str, seed: str) -> list[np.ndarray]:
+    made = sheet(name, seed, False)
+    return [
+        key.expected["weights"]
+        for case, key in zip(made.cases, made.keys, strict=True)
+        if case.points and "weights" in key.expected and not case.topic
+    ]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", ["attention", "multi_head_attention"])
+def test_no_weight_row_hides_a_wrong_formula_behind_a_single_choice(name: str, seed: str) -> None:
+    for weights in weights_of(name, seed):
+        assert weights.max() < 0.8
+
+
+def test_the_gate_notices_a_wrong_answer_that_earns_full_marks(
+    monkeypatch: pytest.MonkeyPatch, sound: Lab
+) -> None:
+    plant(monkeypatch, "_wrong", "scores", scores_fine)
+    assert any("earns full marks" in slip for slip in slips(sound))
+
+
+def test_the_gate_notices_a_right_answer_that_loses_marks(
+    monkeypatch: pytest.MonkeyPatch, sound: Lab
+) -> None:
+    plant(monkeypatch, "_right", "scores", scores_broken)
+    assert any("is right but loses marks" in slip for slip in slips(sound))
+
+
+def test_the_gate_notices_a_wrong_answer_under_another_name(
+    monkeypatch: pytest.MonkeyPatch, sound: Lab
+) -> None:
+    plant(monkeypatch, "_wrong", "scores", scores_twice)
+    assert any("is graded as" in slip for slip in slips(sound))
+
+
+@pytest.fixture
+def sound() -> Lab:
+    return read_lab(ROOT / "course" / "lab00_qkv.py")
+
+
+@pytest.fixture(autouse=True)
+def fresh_sheets() -> Any:
+    yield
+    sheet.cache_clear()
+
+
+def plant(
+    monkeypatch: pytest.MonkeyPatch, shelf: str, name: str, answer: Callable[..., Any]
+) -> None:
+    exercises()
+    sheet.cache_clear()
+    specimen = Specimen(name, Mistake("planted by a test", "a hint of some length"), answer)
+    monkeypatch.setattr(catalogue, shelf, {name: [specimen]})
+
+
+def scores_fine(q, k):  # type: ignore[no-untyped-def]
+    return np.einsum("...td,...sd->...ts", q, k)
+
+
+def scores_broken(q, k):  # type: ignore[no-untyped-def]
+    return q @ np.swapaxes(k, -1, -2) + 1
+
+
+def scores_twice(q, k):  # type: ignore[no-untyped-def]
+    return None
+
+
+def test_the_seed_is_the_courses_own_where_it_sets_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ATTENTION_LABS_SEED", raising=False)
+    assert course_seed() == PUBLIC_SEED
+    monkeypatch.setenv("ATTENTION_LABS_SEED", "secret")
+    assert course_seed() == "secret"
+
+
+def test_a_constant_answer_earns_nothing_where_true_and_false_are_asked_for() -> None:
+    for constant in (True, False):
+        assert grade("is_permutation_equivariant", lambda *_, c=constant: c, "x").score == 0
+
+
+def test_the_callables_of_the_students_package_answer_no_exercise() -> None:
+    """`attnlab` holds no answer in any form: nothing in it earns a point."""
+    import attnlab.encode
+    import attnlab.example
+    import attnlab.judge
+    import attnlab.layers
+    import attnlab.measures
+    import attnlab.plots
+    import attnlab.run
+
+    modules = [
+        vars(module)
+        for module in vars(attnlab).values()
+        if hasattr(module, "__path__") or getattr(module, "__name__", "").startswith("attnlab.")
+    ]
+    found = [
+        value
+        for module in modules
+        for value in module.values()
+        if callable(value) and getattr(value, "__module__", "").startswith("attnlab.")
+    ]
+    found += [layer for layer in attnlab.layers.LAYERS.values()]
+    found += [layer.mix for layer in attnlab.layers.LAYERS.values()]
+    assert len(found) > 40
+    for exercise in exercises():
+        for candidate in found:
+            assert own_check(exercise.name, candidate).score == 0, (exercise.name, candidate)
+
+
+def test_the_answers_agree_with_the_reference_to_twelve_digits(lab: Lab) -> None:
+    namespace = answered(lab)
+    for exercise in exercises(lab.stem):
+        made = sheet(exercise.name, "any", False)
+        for case, key in zip(made.cases, made.keys, strict=True):
+            if case.bounds or case.raises:
+                continue
+            from attnlab.judge import quantities
+            from attnlab.run import run_case
+
+            seen = quantities(case, run_case(namespace[exercise.name], exercise, case))
+            assert isinstance(seen, dict)
+            for name, value in key.expected.items():
+                if name not in ("spread",) and case.probe != "draw_layer":
+                    np.testing.assert_allclose(seen[name], value, rtol=1e-12, atol=1e-12)

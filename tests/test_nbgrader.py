@@ -1,0 +1,196 @@
+"""Marks as nbgrader gives them: full for answers, none for the release, true ones in between."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from grader.catalogue import LABS, exercises
+from grader.gate import answered
+from grader.hand_ins import HandIn, answers
+from grader.mark import grade
+from grader.markers import read_lab
+from grader.release import kept_numbers
+from grader.run_notebook import run_notebook, warnings_in
+from grader.sheets import PUBLIC_SEED
+from tests.conftest import ROOT
+from tests.nbgrader_course import Course, nbgrader, own
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="grading is on Linux first")
+
+
+@pytest.fixture
+def lab00(tmp_path: Path) -> Course:
+    return Course(tmp_path, "lab00_qkv")
+
+
+@pytest.mark.parametrize("stem", LABS)
+def test_answers_earn_everything_and_the_release_nothing(tmp_path: Path, stem: str) -> None:
+    course = Course(tmp_path, stem)
+    course.hand_in("right", answers(read_lab(ROOT / "course" / f"{stem}.py")))
+    course.hand_in("untouched", {})
+    full = {exercise.name: exercise.points for exercise in exercises(stem)}
+    assert course.grade("right") == full
+    assert course.grade("untouched") == dict.fromkeys(full, 0.0)
+    for student in ("right", "untouched"):
+        page = course.feedback(student)
+        assert not [number for number in kept_numbers(stem) if number in page]
+        graded = course.path("autograded", student).read_text(encoding="utf-8")
+        assert not [number for number in kept_numbers(stem) if number in graded]
+
+
+# What a learner may do to a notebook without meaning harm, or meaning it; where it stands, and
+# which exercises may lose marks by it.
+BEFORE = {
+    "names redefined": (
+        "check = mark = grade = lambda *a, **k: None\nnp = None\nlist = dict = len = print = None\n",
+        "steer",
+        {"steer"},
+    ),
+    "prints and warns": (
+        "import sys, warnings\nprint('hello')\nprint('careful', file=sys.stderr)\n"
+        "warnings.warn('deprecated')\n",
+        "scores",
+        set(),
+    ),
+    "warnings are errors": (
+        "import warnings\nwarnings.simplefilter('error')\nnp.seterr(all='raise')\n",
+        "embed",
+        set(),
+    ),
+    "an error after the answer": ("raise RuntimeError('oops')\n", "blend", {"blend"}),
+    "a syntax error": ("def (\n", "blend", {"blend"}),
+    "a display hook of one's own": ("_ = __import__('sys').stderr.write('x')\n", "project", set()),
+}
+
+
+@pytest.mark.parametrize("what", BEFORE)
+def test_code_above_an_answer_costs_that_exercise_at_most(lab00: Course, what: str) -> None:
+    code, where, may_lose = BEFORE[what]
+    right = answers(read_lab(ROOT / "course" / "lab00_qkv.py"))
+    lab00.hand_in("student", right, {where: code})
+    marks = lab00.grade("student")
+    for exercise in exercises("lab00_qkv"):
+        if exercise.name not in may_lose:
+            assert marks[exercise.name] == exercise.points, exercise.name
+
+
+def test_hard_ends_inside_an_answer_cost_that_exercise_only(lab00: Course) -> None:
+    hand_in: HandIn = {
+        **answers(read_lab(ROOT / "course" / "lab00_qkv.py")),
+        "embed": own("import os\ndef embed(ids, table):\n    os._exit(0)\n"),
+        "project": own("def project(*a):\n    while True: pass\n"),
+        "lookup": own("def lookup(q, k, v):\n    return np.ones(2**36)\n"),
+        "scores": own(
+            "import sys\ndef scores(q, k):\n    print('x' * 10**6); print('y', file=sys.stderr)\n"
+            "    return np.float64(0.0)\n"
+        ),
+    }
+    lab00.hand_in("student", hand_in, {})
+    source = lab00.path("submitted", "student")
+    notebook = nbformat.read(source, as_version=4)
+    for cell in notebook.cells:  # the play cells would call the same answers in the kernel itself
+        if cell.cell_type == "code" and not cell.metadata.get("nbgrader"):
+            cell.source = "pass"
+    nbformat.write(notebook, source)
+    assert lab00.grade("student") == {
+        "embed": 0.0,
+        "project": 0.0,
+        "lookup": 0.0,
+        "scores": 0.0,
+        "blend": 4.0,
+        "steer": 2.0,
+    }
+    page = lab00.feedback("student")
+    assert "ended Python itself" in page
+    assert "did not finish in time" in page
+    assert "more memory than an exercise may use" in page
+
+
+def test_a_wrong_softmax_costs_attention_nothing(tmp_path: Path) -> None:
+    course = Course(tmp_path, "lab01_scaled_dot_product")
+    lab = read_lab(ROOT / "course" / "lab01_scaled_dot_product.py")
+    hand_in = {**answers(lab), "softmax": own("def softmax(x):\n    return x * 0 + 7\n")}
+    course.hand_in("student", hand_in)
+    marks = course.grade("student")
+    assert marks["softmax"] == 0
+    assert marks["attention"] == 8
+
+
+def test_the_order_of_cells_does_not_change_marks(lab00: Course) -> None:
+    lab = read_lab(ROOT / "course" / "lab00_qkv.py")
+    lab00.hand_in("student", answers(lab))
+    path = lab00.path("submitted", "student")
+    notebook = nbformat.read(path, as_version=4)
+    solutions = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("solution")]
+    others = [c for c in notebook.cells if c not in solutions]
+    code = [c for c in solutions if c.cell_type == "code"]
+    written = [c for c in solutions if c.cell_type != "code"]
+    first_given = others.index(next(c for c in others if c.cell_type == "code"))
+    notebook.cells = (
+        others[: first_given + 1] + code[::-1] + others[first_given + 1 :][::-1] + written
+    )
+    nbformat.write(notebook, path)
+    assert sum(lab00.grade("student").values()) == 18
+
+
+def test_a_seed_of_ones_own_changes_the_kept_back_cases_and_no_mark(lab00: Course) -> None:
+    lab00.api.config.HiddenSeed.seed = "only we know"
+    lab00.api.config.HiddenSeed.per_student = True
+    lab00.hand_in("student", answers(read_lab(ROOT / "course" / "lab00_qkv.py")))
+    assert sum(lab00.grade("student").values()) == 18
+
+
+def test_without_the_grader_a_graded_cell_scores_zero(
+    lab00: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab00.hand_in("student", answers(read_lab(ROOT / "course" / "lab00_qkv.py")))
+    monkeypatch.setenv("PYTHONPATH", "")
+    assert set(lab00.grade("student").values()) == {0.0}
+
+
+def test_the_manuals_commands_work_from_release_to_grades(tmp_path: Path) -> None:
+    stem = "lab00_qkv"
+    for name in ("grader", "course"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "source" / stem, tmp_path / "source" / stem)
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    assert nbgrader(tmp_path, "generate_assignment", stem).returncode == 0
+    released = tmp_path / "release" / stem / f"{stem}.ipynb"
+    assert released.read_bytes() == (ROOT / "release" / stem / f"{stem}.ipynb").read_bytes()
+    validated = nbgrader(tmp_path, "validate", str(released))
+    assert "failed" in validated.stdout
+    assert "CheckFailed" in validated.stdout
+    place = tmp_path / "submitted" / "ada" / stem
+    shutil.copytree(released.parent, place)
+    for step in ("autograde", "generate_feedback"):
+        done = nbgrader(tmp_path, step, stem)
+        assert done.returncode == 0, done.stderr
+    assert nbgrader(tmp_path, "export", "--to", "marks.csv").returncode == 0
+    assert "ada" in (tmp_path / "marks.csv").read_text()
+    assert (tmp_path / "feedback" / "ada" / stem / f"{stem}.html").exists()
+
+
+@pytest.mark.parametrize("stem", LABS)
+def test_a_source_notebook_runs_top_to_bottom_without_a_warning(stem: str) -> None:
+    ran = run_notebook(ROOT / "source" / stem / f"{stem}.ipynb", seconds=60)
+    assert warnings_in(ran) == []
+    figures = re.findall(r"<figure", json.dumps(ran))
+    assert len(figures) >= 3
+
+
+def test_marks_do_not_depend_on_where_an_answer_is_graded(lab00: Course) -> None:
+    """The same answer earns the same alone, and through nbgrader."""
+    lab = read_lab(ROOT / "course" / "lab00_qkv.py")
+    wrong = own("def scores(q, k):\n    return q @ k.T\n")
+    lab00.hand_in("student", {**answers(lab), "scores": wrong})
+    namespace = answered(lab)
+    exec(str(wrong.source), namespace)
+    alone = grade("scores", namespace["scores"], PUBLIC_SEED).score
+    assert lab00.grade("student")["scores"] == alone == 3.25
