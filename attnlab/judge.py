@@ -202,6 +202,8 @@ def _fault_of_error(case: Case, record: Record) -> str:
 def _fault_of_raising(exercise: Exercise, case: Case, record: Record) -> str:
     type_name, message = record.error
     words = in_plain_words(type_name, message)
+    if type_name == "TypeError" and "forward() " in message:
+        return "Its `forward` cannot be called as `forward(x)` and `forward(x, mask)`."
     if type_name == "TypeError" and "argument" in message and "()" in message:
         return f"It cannot be called as `{exercise.call}`: check the names before the colon."
     if not case.visible:  # the message may quote what is kept back

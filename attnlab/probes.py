@@ -100,17 +100,18 @@ def draw_layer(answer: Answer, results: Sequence[str], *, seed: int, **sizes: An
     return raw | {"stream": stream, "quiet_stream": quiet_stream}
 
 
-def use_layer(
-    answer: Answer, results: Sequence[str], *, x: Any, mask: Any = None, **inputs: Any
-) -> Raw:
-    """Make a layer, put the case's weights into it, and send x through `forward`."""
+def use_layer(answer: Answer, results: Sequence[str], *, x: Any, **inputs: Any) -> Raw:
+    """Make a layer, put the case's weights into it, and send x through `forward`.
+
+    Where the case has a mask, be it None, it is handed over with x.
+    """
+    masks = [inputs.pop("mask")] if "mask" in inputs else []
     weights = {name: inputs.pop(name) for name in ("w_q", "w_k", "w_v", "w_o")}
     layer = _construct(answer, inputs, seed=0)
     _weights(layer)
     for name, value in weights.items():
         setattr(layer, name, value)
-    value = layer.forward(x) if mask is None else layer.forward(x, mask)
-    return name_results(value, results)
+    return name_results(layer.forward(x, *masks), results)
 
 
 PROBES: dict[str, Callable[..., Raw]] = {

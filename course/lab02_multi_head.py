@@ -12,12 +12,12 @@
 # **How can one layer look for several things at once?**
 #
 # To fill *I work, you work, he ___* you need the subject (`he`), the verb (`work`) and the tense
-# (nothing like *will* stands there). So far the blank has a single row of shares that sum to 1. What
+# (nothing like *will* stands there). So far the blank has one row of shares that sum to 1. What
 # `he` gets, `work` cannot have, and what arrives is one mixture.
 #
 # So let several **heads** look, each with a row of its own, and lay what they find side by side. You
-# build that layer, and then a test that shows what it can never see: 75–90 minutes, 30 points. As
-# before, each check says what is right and, where it can, which mistake was made.
+# build that layer, and a test that shows what it can never see: 75–90 minutes, 30 points. As before,
+# each check says what is right and, where it can, which mistake was made.
 
 # %% given
 import numpy as np

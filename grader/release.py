@@ -32,6 +32,8 @@ def release(root: Path, labs: tuple[str, ...] = LABS) -> Iterator[Path]:
     """
     api = course(root)
     for stem in labs:
+        if not (root / "source" / stem).exists():
+            raise ReleaseError(f"source/{stem} is missing: run `python -m grader build` first")
         result = api.generate_assignment(stem, force=True, create=True)
         if not result["success"]:
             raise ReleaseError(f"nbgrader could not release {stem}:\n{result['log']}")
@@ -88,13 +90,21 @@ def answer_lines(lab: Lab) -> set[str]:
 
 def kept_numbers(stem: str, seed: str = PUBLIC_SEED) -> set[str]:
     """Write out the numbers of a lab's kept-back inputs and results that cannot be chance."""
-    found: set[str] = set()
+    return set().union(*kept_cases(stem, seed).values())
+
+
+def kept_cases(stem: str, seed: str = PUBLIC_SEED) -> dict[str, set[str]]:
+    """Write out those numbers for each kept-back case, cut to seven or eight digits."""
+    found: dict[str, set[str]] = {}
     for exercise in exercises(stem):
         made = sheet(exercise.name, seed, with_mistakes=False)
         for case, key in zip(made.cases, made.keys, strict=True):
             if not case.visible:
-                for array in (*_arrays(case), *key.expected.values()):
-                    found |= {repr(x)[:10] for x in np.ravel(array).tolist() if _telling(x)}
+                arrays = (*_arrays(case), *key.expected.values())
+                numbers = (x for array in arrays for x in np.ravel(array).tolist())
+                found[f"{exercise.name}: {case.name}"] = {
+                    repr(x)[:10] for x in numbers if _telling(x)
+                }
     return found
 
 

@@ -94,4 +94,9 @@ def _given_instead(
     """What a wrong answer gives on a case; None where it is right."""
     record = run_case(answer, exercise, case)
     seen = quantities(case, record)
-    return seen if fault(exercise, case, key, record, seen) else None
+    if not fault(exercise, case, key, record, seen):
+        return None
+    if seen is None or isinstance(seen, Failure):
+        return seen
+    counted = case.compare or tuple(seen)
+    return {name: value for name, value in seen.items() if name in counted}

@@ -63,12 +63,10 @@ class Course:
 
 def nbgrader(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run nbgrader's own command, as its manual says, in a course folder."""
-    command = [sys.executable, "-m", "nbgrader", *words]
-    environment = os.environ | {"JUPYTER_PLATFORM_DIRS": "1"}
     return subprocess.run(
-        command,
+        [sys.executable, "-m", "nbgrader", *words],
         cwd=place,
-        env=environment,
+        env=os.environ | {"JUPYTER_PLATFORM_DIRS": "1"},
         capture_output=True,
         text=True,
         timeout=300,

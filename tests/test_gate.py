@@ -156,7 +156,7 @@ def test_the_callables_of_the_students_package_answer_no_exercise() -> None:
         for value in module.values()
         if callable(value) and getattr(value, "__module__", "").startswith("attnlab.")
     ]
-    found += [layer for layer in attnlab.layers.LAYERS.values()]
+    found += list(attnlab.layers.LAYERS.values())
     found += [layer.mix for layer in attnlab.layers.LAYERS.values()]
     assert len(found) > 40
     for exercise in exercises():

@@ -49,7 +49,7 @@ def test_a_score_is_a_plain_float() -> None:
 @pytest.mark.parametrize(
     ("record", "words"),
     [
-        (returned(EXPECTED + [[0, 0.5], [0, 0]]), "`y[0, 1]` is 1.75; wanted is 1.25"),
+        (returned(EXPECTED + np.array([[0, 0.5], [0, 0]])), "`y[0, 1]` is 1.75; wanted is 1.25"),
         (returned(EXPECTED[0]), "shape (2,); wanted is (2, 2)"),
         (returned(EXPECTED * np.nan), "nan"),
         (returned(EXPECTED * np.inf), "infinity"),
@@ -62,15 +62,13 @@ def test_a_score_is_a_plain_float() -> None:
         (Record("raised", error=("MemoryError", "")), "more memory"),
         (Record("raised", error=("KeyError", "'a'")), "It raised KeyError: 'a'."),
         (
-            Record(
-                "raised", error=("TypeError", "f() takes 1 positional argument but 2 were given")
-            ),
+            Record("raised", error=("TypeError", "f() takes 1 positional argument but 2 given")),
             "cannot be called as `double(x)`",
         ),
         (
             Record(
                 "raised",
-                error=("ValueError", "matmul: core dimension 0 (size 4 is different from 5)"),
+                error=("ValueError", "its core dimension (size 4 is different from 5)"),
             ),
             "Here 5 meets 4",
         ),

@@ -224,11 +224,17 @@ def multi_head_class(rng: np.random.Generator) -> Iterator[Case]:
         use(visible, T=5, d_model=6, n_heads=2),
         probe="use_layer",
     )
+    yield shown(
+        "forward(x, None): no mask, said aloud",
+        0.25,
+        use(visible, T=4, d_model=6, n_heads=3) | {"mask": None},
+        probe="use_layer",
+    )
     seed = int(rng.integers(100, 1000))
     yield kept("another seed and size", 0.75, **draw(32, 4, seed, *shapes, "spread", "all_differ"))
     yield kept("another seed: parameters", 0.25, **draw(32, 4, seed, "n_parameters"))
     yield kept(
-        "forward at other sizes", 0.75, use(rng, T=7, d_model=15, n_heads=3), probe="use_layer"
+        "forward at other sizes", 0.5, use(rng, T=7, d_model=15, n_heads=3), probe="use_layer"
     )
     yield kept(
         "forward on a batch",
