@@ -81,7 +81,7 @@ def heatmap(
     return ax
 
 
-def heads(
+def head_maps(
     weights: np.ndarray,
     queries: Sequence[str],
     keys: Sequence[str] | None = None,

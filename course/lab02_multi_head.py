@@ -24,8 +24,7 @@ import numpy as np
 
 from attnlab import check
 from attnlab.layers import LAYERS
-from attnlab.plots import curves, figure, heatmap, reading
-from attnlab.plots import heads as draw_heads
+from attnlab.plots import curves, figure, head_maps, heatmap, reading
 
 # %% [markdown] lang="en"
 # ## The letters
@@ -371,7 +370,7 @@ print(f"{np.abs(own_columns - split_heads(x @ w_q, 4)[1]).max():.1g}")
 
 # %%
 figure(
-    draw_heads(weights, tokens),
+    head_maps(weights, tokens),
     alt="Four heat maps of an untrained layer's heads. They are random.",
     caption=" ".join(f"Head {h}: {reading(w, 7, tokens)}" for h, w in enumerate(weights))
     + " They differ because they were drawn apart. Nothing was trained: they are random and mean nothing.",
@@ -650,7 +649,7 @@ figure(
 # %%
 _, untrained = MultiHeadAttention(d_model=8, n_heads=4, seed=3).forward(np.sqrt(8) * x)
 figure(
-    draw_heads(untrained, tokens, titles=[f"head {h}: random" for h in range(4)]),
+    head_maps(untrained, tokens, titles=[f"head {h}: random" for h in range(4)]),
     alt="Four heat maps of an untrained layer. They are random.",
     caption=" ".join(f"Head {h}: {reading(w, 7, tokens)}" for h, w in enumerate(untrained))
     + " All of it is random: where a head seems to know something, it does so by chance.",

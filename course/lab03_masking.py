@@ -29,7 +29,7 @@ import numpy as np
 from attnlab import check
 from attnlab.example import BLANK, FEATURES, TOKENS, X
 from attnlab.layers import LAYERS
-from attnlab.plots import curves, figure, heads, heatmap, reading
+from attnlab.plots import curves, figure, head_maps, heatmap, reading
 
 # %% [markdown] lang="en"
 # ## The letters
@@ -585,7 +585,7 @@ x = np.random.default_rng(1).normal(size=(8, 6))  # (T, d_model), eight made-up 
 layer = MultiHeadAttention(d_model=6, n_heads=2)
 _, weights = layer.forward(x, causal_mask(8))  # (H, T, T)
 figure(
-    heads(weights, list("abcdefgh"), titles=["head 0: random", "head 1: random"]),
+    head_maps(weights, list("abcdefgh"), titles=["head 0: random", "head 1: random"]),
     alt="Two random heat maps, both zero above the diagonal, different below it.",
     caption=f"Largest weight above the diagonal: {np.max(np.triu(weights, 1)):g} in both. Below it the "
     "heads differ: the mask says who may be seen, the matrices say who is looked at.",

@@ -9,18 +9,27 @@ from attnlab.judge import Report, judge
 from attnlab.run import run
 from grader.catalogue import Specimen, exercises, right_variants, wrong_answers
 from grader.mark import grade
-from grader.markers import Lab
+from grader.markers import CourseError, Lab
 from grader.sheets import PUBLIC_SEED, visible_sheet
 
 Namespace = dict[str, Any]
 
 
 def answered(lab: Lab) -> Namespace:
-    """Run a lab's given and solution cells in order and return the names they leave."""
+    """Run a lab's given and solution cells in order and return the names they leave.
+
+    Raises
+    ------
+    CourseError : when a cell raises
+    """
     namespace: Namespace = {"__name__": "__main__"}
     for cell in lab.cells:
         if cell.role in ("given", "solution"):
-            exec(compile(cell.source, f"{lab.path}:{cell.line}", "exec"), namespace)
+            try:
+                exec(compile(cell.source, f"{lab.path}:{cell.line}", "exec"), namespace)
+            except Exception as error:
+                reason = f"the {cell.role} cell raises {type(error).__name__}: {error}"
+                raise CourseError(lab.path, cell.line, reason) from error
     return namespace
 
 

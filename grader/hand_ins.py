@@ -67,8 +67,10 @@ def demo_class(lab: Lab, size: int, seed: int) -> dict[str, HandIn]:
     class_: dict[str, HandIn] = {"student01": right, "student02": blank, "student03": other}
     for number in range(4, size + 1):
         hand_in = {}
+        surely_wrong = chance.choice(names)
         for name in names:
-            kind = chance.choices((RIGHT, WRONG, BLANK), (60, 32, 8))[0]
+            kind = chance.choices((RIGHT, WRONG, BLANK), (62, 30, 8))[0]
+            kind = WRONG if name == surely_wrong else kind
             if kind == WRONG:
                 specimen = wrong[name].pop(0)
                 wrong[name].append(specimen)

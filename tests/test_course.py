@@ -12,7 +12,7 @@ from grader.catalogue import LABS, Specimen, exercises, right_variants, wrong_an
 from grader.markers import Lab
 
 NOT_PROSE = re.compile(r"```.*?```|\$\$.*?\$\$|<[^>]+>|^\|.*?$", re.DOTALL | re.MULTILINE)
-PICTURE = re.compile(r"\b(heatmap|draw_heads|curves|figure)\(")
+PICTURE = re.compile(r"\b(heatmap|head_maps|curves|figure)\(")
 
 
 def test_there_are_enough_specimens() -> None:

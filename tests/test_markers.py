@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.build import build, notebook
+from grader.gate import answered
 from grader.markers import CourseError, read_lab
 
 HEADER = """\
@@ -139,3 +140,10 @@ def test_text_and_cases_must_agree(tmp_path: Path, what: str) -> None:
     with pytest.raises(CourseError, match=reason):
         list(build(tmp_path, (name,)))
     assert not (tmp_path / "source").exists()
+
+
+def test_a_cell_that_raises_stops_the_build_with_its_line(tmp_path: Path) -> None:
+    given = "# %% given\nimport nothing_of_that_name\n\n"
+    path = write(tmp_path, given + SOLUTION + CHECK)
+    with pytest.raises(CourseError, match=r"lab99_test.py:9: the given cell raises ModuleNotFound"):
+        answered(read_lab(path))
