@@ -55,8 +55,8 @@ class Specimen:
         text = inspect.getsource(self.answer)
         (definition,) = ast.parse(text).body
         assert isinstance(definition, (ast.FunctionDef, ast.ClassDef))
-        ours = definition.decorator_list[0]  # @wrong or @right; others belong to the answer
-        lines = text.splitlines(keepends=True)[ours.end_lineno :]
+        first = [d.end_lineno for d in definition.decorator_list[:1]]  # @wrong or @right
+        lines = text.splitlines(keepends=True)[first[0] if first else 0 :]
         return re.sub(rf"\b{definition.name}\b", self.exercise, "".join(lines))
 
 
