@@ -24,8 +24,10 @@ test: .venv/ready  ## lint, types and all tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
-lab: .venv/ready   ## open JupyterLab on the student notebooks
-	$(BIN)/jupyter lab release
+lab: .venv/ready   ## open JupyterLab on your own copies of the labs, in work/
+	mkdir -p work
+	cp -Rn release/. work
+	$(BIN)/jupyter lab work
 
 build: .venv/ready   ## make source/ and the visible cases from course/
 	$(BIN)/python -m grader build
