@@ -144,24 +144,24 @@ def test_a_constant_answer_earns_nothing_where_true_and_false_are_asked_for() ->
 def test_the_callables_of_the_students_package_answer_no_exercise() -> None:
     """`attnlab` holds no answer in any form: nothing in it earns a point."""
     names = [module.name for module in pkgutil.iter_modules(attnlab.__path__)]
-    found = [
-        value
-        for name in names
-        for value in vars(import_module(f"attnlab.{name}")).values()
+    values = [value for name in names for value in vars(import_module(f"attnlab.{name}")).values()]
+    found = {
+        f"{value.__module__}.{value.__qualname__}": value
+        for value in values
         if callable(value) and getattr(value, "__module__", "").startswith("attnlab.")
-    ]
-    found += list(LAYERS.values())
-    found += [layer.mix for layer in LAYERS.values()]
+    }
+    found |= {f"layer {name}": layer for name, layer in LAYERS.items()}
+    found |= {f"mix of {name}": layer.mix for name, layer in LAYERS.items()}
     assert len(found) > 40
     brief = Limits(case_seconds=0.5)
     for exercise in exercises():
         part = visible_sheet(exercise.name)
         first = part.cases[:1]  # an answer would pass it
-        for candidate in found:
+        for what, candidate in found.items():
             report = judge(
                 exercise, first, part.keys[:1], (), run(candidate, exercise, first, limits=brief)
             )
-            assert report.score == 0, (exercise.name, candidate)
+            assert report.score == 0, (exercise.name, what)
 
 
 def test_the_answers_agree_with_the_reference_to_twelve_digits(lab: Lab) -> None:
