@@ -26,7 +26,7 @@ test: .venv/ready  ## lint, types and all tests
 
 lab: .venv/ready   ## open JupyterLab on your own copies of the labs, in work/
 	mkdir -p work
-	cp -Rn release/. work
+	for lab in release/*; do [ -e "work/$${lab#release/}" ] || cp -R "$$lab" work; done
 	$(BIN)/jupyter lab work
 
 build: .venv/ready   ## make source/ and the visible cases from course/

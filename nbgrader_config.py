@@ -8,28 +8,52 @@ ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
 
 from nbgrader.converters import Autograde  # noqa: E402
+from nbgrader.preprocessors import Execute  # noqa: E402
 
-from grader.seed import HiddenSeed  # noqa: E402  (found through the line above)
+from grader.execute import LeaveOutPlay, RescuingExecute  # noqa: E402  (found by the line above)
+from grader.seed import HiddenSeed  # noqa: E402
 
 c = get_config()  # noqa: F821  (traitlets provides it)
 
-# One database and one folder tree for the course, wherever nbgrader is called from.
+# One database and one folder tree for the course. (Call nbgrader from this folder: it looks for
+# this file where it is called.)
 c.CourseDirectory.course_id = "attention-labs"
 c.CourseDirectory.root = str(ROOT)
 
+# `release/` is in git, so it is there before the gradebook: make both without being asked twice.
+c.GenerateAssignment.force = True
+
+
+def put_first(variable: str, place: str) -> None:
+    """Put a folder first in a search path, once: the formgrader reads this file many times."""
+    places = [p for p in os.environ.get(variable, "").split(os.pathsep) if p not in ("", place)]
+    os.environ[variable] = os.pathsep.join([place, *places])
+
+
 # Graded cells call `grader.mark` in their hidden part, so kernels must find `grader`.
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-)
+put_first("PYTHONPATH", str(ROOT))
 
 # nbgrader runs `alembic` by name when it makes a gradebook; find the one beside this Python
 # even when its environment has not been activated.
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+put_first("PATH", str(Path(sys.executable).parent))
 
-# Kept-back inputs are drawn from this seed. The default is public, so set your own, and keep
-# it out of any repository that students can read:
-# c.HiddenSeed.seed = "a sentence only you know"
-c.Autograde.autograde_preprocessors = [HiddenSeed, *Autograde().autograde_preprocessors]
+# Kept-back inputs are drawn from a seed. The default is public, so write one of your own, any
+# sentence, into `seed.txt` (git ignores it). With `c.HiddenSeed.per_student = True` each student
+# gets inputs of their own.
+seed_file = ROOT / "seed.txt"
+if seed_file.exists():
+    c.HiddenSeed.seed = seed_file.read_text(encoding="utf-8").strip()
+
+# LeaveOutPlay keeps a crash in one answer from ending the kernel of the whole hand-in.
+autograde = Autograde().autograde_preprocessors
+at = autograde.index(Execute)
+c.Autograde.autograde_preprocessors = [
+    HiddenSeed,
+    LeaveOutPlay,
+    *autograde[:at],
+    RescuingExecute,
+    *autograde[at + 1 :],
+]
 
 # ipykernel 7 warns at every start that its local ports are not encrypted; the first argument is
 # nbgrader's own default, which this setting would otherwise replace.

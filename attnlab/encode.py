@@ -103,14 +103,10 @@ def _input(value: Input) -> Any:
         return {"rng": value.seed}
     if isinstance(value, Layer):
         return {"layer": value.name}
-    if isinstance(value, tuple):
-        return [_input(part) for part in value]
     return value
 
 
 def _read_input(value: Any) -> Input:
-    if isinstance(value, list):
-        return tuple(Layer(part["layer"]) for part in value)
     if not isinstance(value, dict):
         return value  # type: ignore[no-any-return]
     if "rng" in value:

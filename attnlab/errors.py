@@ -69,10 +69,28 @@ _KNOWN: tuple[tuple[str, str, str], ...] = (
         "`//` gives a whole number",
     ),
     (
-        r"operand type.* 'tuple'|inhomogeneous shape|setting an array element with a sequence",
+        r"operand type.* 'tuple'|tuple indices must be",
         "pair",
         "Is a pair such as (out, weights) used as if it were one array? Give both a name: "
         "`out, weights = ...`",
+    ),
+    (
+        r"inhomogeneous shape|setting an array element with a sequence",
+        "ragged",
+        "Parts of different lengths or shapes do not make one array. Are they rows that lost "
+        "entries, or two things side by side, such as (out, weights)",
+    ),
+    (
+        r"boolean index did not match",
+        "mask as index",
+        "An index of booleans must have the very shape of the array: indexing does not stretch it, "
+        "and `np.where` does",
+    ),
+    (
+        r"object is not callable",
+        "not callable",
+        "Round brackets stand behind something that cannot be called: a method's name or a `*` may "
+        "be missing",
     ),
     (
         r"boolean subtract|boolean negative",

@@ -24,7 +24,7 @@ class Layer:
     name: str
 
 
-Input = np.ndarray | int | float | bool | None | Rng | Layer | tuple[Layer, ...]
+Input = np.ndarray | int | float | bool | None | Rng | Layer
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,4 @@ def materialise(value: Input) -> object:
         return np.random.default_rng(value.seed)
     if isinstance(value, Layer):
         return LAYERS[value.name]
-    if isinstance(value, tuple):
-        return tuple(materialise(part) for part in value)
     return value

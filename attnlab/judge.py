@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import builtins
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from attnlab.errors import in_plain_words, kind_of
 from attnlab.exercise import Case, Exercise, Failure, Key, Mistake, Quantities, Rng
-from attnlab.measures import MEASURES
+from attnlab.measures import MEASURES, PROPERTIES
 from attnlab.run import Record
 
 # Right answers in float32 differ from the reference by up to 2e-6 of the largest value, and
@@ -18,26 +19,29 @@ from attnlab.run import Record
 TOLERANCE = 2e-5
 
 TOPICS = {
-    "batch": "Right for one sentence, but not for a batch. Leading axes come first: swap the "
-    "last two axes with `swapaxes(-1, -2)` and name axes from the end.",
+    "batch": "Right for one sentence, but not for a batch. Any number of axes may stand in "
+    "front: leave those alone, and count the axes that matter from the end (-1, -2, -3).",
     "large": "Right for small scores, but not for large ones: e to the 1000 is too large for a "
     "float. What may be taken off every score of a row without changing its shares?",
     "masked row": "Right where some key is allowed, but not for a row that may attend to "
     "nothing. Its weights and its output are all zero here.",
 }
 
+MANY = 3  # numbers that two different formulas hardly ever have in common by chance
+
 Seen = Quantities | Failure | None
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of one case; `message` quotes values only when the case is visible."""
+    """What is said of one case; values are quoted, and `expected` is filled, in visible ones."""
 
     case: Case
     score: float
     message: str = ""
     mistake: Mistake | None = None
     printed: str = ""
+    expected: Quantities = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -94,18 +98,20 @@ def judge(
     named = _name(cases, keys, seen, faults, len(mistakes))
     verdicts = []
     plain_ones_pass = not any(f for f, c in zip(faults, cases, strict=True) if f and not c.topic)
-    for case, record, wrong, which in zip(cases, records, faults, named, strict=True):
+    for case, key, record, wrong, which in zip(cases, keys, records, faults, named, strict=True):
         if case.clue:
             continue
+        expected = key.expected if case.visible else {}
         if not wrong:
-            verdicts.append(Verdict(case, case.points, printed=record.printed))
+            verdicts.append(Verdict(case, case.points, "", None, record.printed, expected))
             continue
         mistake = mistakes[which] if which is not None else None
         message = wrong
         if case.topic and plain_ones_pass and mistake is None:
             message = f"{wrong} {TOPICS[case.topic]}"
-        verdicts.append(Verdict(case, 0.0, message, mistake, record.printed))
-    order = [which for which in named if which is not None]
+        verdicts.append(Verdict(case, 0.0, message, mistake, record.printed, expected))
+    shown = [which for which, case in zip(named, cases, strict=True) if not case.clue]
+    order = [which for which in shown if which is not None]
     most_first = sorted(dict.fromkeys(order), key=lambda which: -order.count(which))
     return Report(exercise, tuple(verdicts), tuple(mistakes[w] for w in most_first), kept_back)
 
@@ -169,11 +175,12 @@ def fault(exercise: Exercise, case: Case, key: Key, record: Record, seen: Seen) 
     if case.raises:
         return _fault_of_error(case, record)
     if record.outcome == "unusable":
-        return record.error[1] if case.visible else "What it returns cannot be read as arrays."
+        hidden = "It cannot be called as asked, or what it returns cannot be read as arrays."
+        return record.error[1] if case.visible else hidden
     if record.outcome == "raised":
         return _fault_of_raising(exercise, case, record)
     if not isinstance(seen, dict):
-        return "What it returns does not have the shapes asked for."
+        return _fault_of_shapes(case, record)
     for name in case.compare or tuple(key.expected):
         wrong = _fault_of_quantity(case, name, seen.get(name), key.expected[name])
         if wrong:
@@ -184,14 +191,18 @@ def fault(exercise: Exercise, case: Case, key: Key, record: Record, seen: Seen) 
     return ""
 
 
+def _fault_of_shapes(case: Case, record: Record) -> str:
+    got = ", ".join(f"`{name}` {array.shape}" for name, array in record.arrays.items())
+    found = f": {got}" if case.visible else ""
+    return f"What it returns does not have the shapes asked for{found}."
+
+
 def _fault_of_error(case: Case, record: Record) -> str:
-    if record.error[0] == "NotImplementedError":
-        return in_plain_words(*record.error)
     wanted = " and ".join(str(number) for number in case.raises) if case.visible else "both numbers"
     if record.outcome == "returned":
         return f"It should refuse with a ValueError that names {wanted}, but it returns a result."
     if not record.value_error:
-        got = record.error[0] or "no ValueError"
+        got = _error_name(case, record.error[0]) or "no ValueError"
         return f"It should raise a ValueError that names {wanted}; it gave {got}."
     numbers = {int(number) for number in re.findall(r"\d+", record.error[1])}
     if not set(case.raises) <= numbers:
@@ -199,15 +210,20 @@ def _fault_of_error(case: Case, record: Record) -> str:
     return ""
 
 
+def _error_name(case: Case, name: str) -> str:
+    """Name an error; in a kept-back case only Python's own, since others can carry values."""
+    return name if case.visible or not name or hasattr(builtins, name) else "an error of its own"
+
+
 def _fault_of_raising(exercise: Exercise, case: Case, record: Record) -> str:
     type_name, message = record.error
     words = in_plain_words(type_name, message)
     if type_name == "TypeError" and "forward() " in message:
         return "Its `forward` cannot be called as `forward(x)` and `forward(x, mask)`."
-    if type_name == "TypeError" and "argument" in message and "()" in message:
-        return f"It cannot be called as `{exercise.call}`: check the names before the colon."
+    if type_name == "TypeError" and "__init__() " in message:
+        return f"It cannot be made as `{exercise.call}`: check its arguments."
     if not case.visible:  # the message may quote what is kept back
-        return f"It raised {type_name}. {words}".strip()
+        return f"It raised {_error_name(case, type_name)}. {words}".strip()
     if sizes := re.search(r"size (\d+) is different from (\d+)", message):
         return f"{words} Here {sizes[2]} meets {sizes[1]}."
     short = message.splitlines()[0][:160].rstrip(".") if message else ""
@@ -219,9 +235,7 @@ def _fault_of_quantity(case: Case, name: str, got: np.ndarray | None, expected: 
     if got is None:
         return f"`{name}` is missing."
     if got.shape != expected.shape:
-        if not case.visible:
-            return f"`{name}` has the wrong shape."
-        return f"`{name}` has shape {got.shape}; wanted is {expected.shape}."
+        return _fault_of_shape(case, name, got.shape, expected.shape)
     if case.boolean and got.dtype != bool:
         return f"`{name}` holds numbers; wanted are True and False."
     if name in case.bounds:
@@ -233,11 +247,20 @@ def _fault_of_quantity(case: Case, name: str, got: np.ndarray | None, expected: 
     broken = ~np.isfinite(got) & np.isfinite(expected)
     if broken.any():
         return f"`{name}` holds {'nan' if np.isnan(got).any() else 'infinity'}."
-    if expected.dtype == bool and expected.ndim == 0:
-        return f"`{name.replace('_', ' ')}` should be {bool(expected)}."
+    if name in PROPERTIES:
+        return PROPERTIES[name]
+    if name.endswith("_shape"):
+        return _fault_of_shape(case, name.removesuffix("_shape"), got, expected)
     if not case.visible:
         return f"`{name}` has wrong values."
     return _first_difference(name, got, expected)
+
+
+def _fault_of_shape(case: Case, name: str, got: Iterable[int], expected: Iterable[int]) -> str:
+    if not case.visible:
+        return f"`{name}` has the wrong shape."
+    had, wanted = (tuple(int(size) for size in shape) for shape in (got, expected))
+    return f"`{name}` has shape {had}; wanted is {wanted}."
 
 
 def _fault_of_bounds(case: Case, name: str, got: np.ndarray) -> str:
@@ -283,8 +306,9 @@ def _name(
     """Name, for every case that failed, the known mistake that gives the very same.
 
     A mistake that agrees with the answer on every case is believed before one that agrees
-    on some; equal errors are evidence only in the first. Where draws leave several equally
-    likely, the closest is named.
+    on some. Equal errors, and values that chance could make equal (a few booleans, one number),
+    are evidence only in the first. Where draws leave several equally likely, the closest is
+    named.
     """
     values = [
         [_agreement(c, k, s, f, m) for c, k, s, f in zip(cases, keys, seen, faults, strict=True)]
@@ -293,12 +317,12 @@ def _name(
     strength = []
     for mistake, row in enumerate(values):
         against = sum(agreement == "no" for agreement in row)
-        by_value = sum(agreement == "value" for agreement in row)
+        by_value = sum(agreement.endswith("value") for agreement in row)
         by_error = sum(agreement == "error" for agreement in row)
         gaps = [
             _gap(case, key.wrong[mistake], record)
             for case, key, record, agreement in zip(cases, keys, seen, row, strict=True)
-            if agreement == "value"
+            if agreement.endswith("value")
         ]
         strength.append((against, -by_value, -by_error, round(sum(gaps), 3)))
     named: list[int | None] = []
@@ -306,8 +330,8 @@ def _name(
         fits = [
             m
             for m in range(n_mistakes)
-            if values[m][column] == "value"
-            or (values[m][column] in ("error", "weak") and _explains(strength[m]))
+            if values[m][column] == "telling value"
+            or (values[m][column] in ("value", "error", "weak") and _explains(strength[m]))
         ]
         named.append(min(fits, key=lambda m: strength[m]) if fault and fits else None)
     return named
@@ -329,7 +353,12 @@ def _explains(strength: tuple[int, int, int, float]) -> bool:
 
 
 def _agreement(case: Case, key: Key, seen: Seen, fault: str, mistake: int) -> str:
-    """Say how an answer agrees with a mistake on one case: "value", "error", "weak" or "no"."""
+    """Say how an answer agrees with a mistake on one case.
+
+    "telling value" when several numbers are equal, "value" when what is equal could be by
+    chance, "error" when the same error is raised, "weak" when both raise or both are right,
+    and "no".
+    """
     wrong = key.wrong.get(mistake)
     if wrong is None:
         return "weak" if not fault else "no"
@@ -339,4 +368,7 @@ def _agreement(case: Case, key: Key, seen: Seen, fault: str, mistake: int) -> st
         return "error" if wrong == seen else "weak"
     if not isinstance(seen, dict) or not fault:
         return "no"
-    return "value" if _same_quantities(seen, wrong, case) else "no"
+    if not _same_quantities(seen, wrong, case):
+        return "no"
+    telling = any(array.dtype != bool and array.size >= MANY for array in wrong.values())
+    return "telling value" if telling else "value"

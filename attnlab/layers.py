@@ -37,7 +37,26 @@ class MixingLayer:
         weights = self.mix(x)
         return weights @ x, weights
 
-    __call__ = forward
+
+class HandingLayer(MixingLayer):
+    """A layer in which each token keeps its features and is handed one more by the one before.
+
+    Parameters
+    ----------
+    given : the feature of the earlier token that is handed on
+    taken : the feature of the later token that it is added to
+    """
+
+    def __init__(self, given: int, taken: int) -> None:
+        super().__init__(lambda x: _backwards(x, reach=1))
+        self.given, self.taken = given, taken
+
+    def forward(self, x: Array) -> tuple[Array, Array]:
+        """Hand the feature on, and return out (..., T, d) and weights (..., T, T)."""
+        _, weights = super().forward(x)
+        out = np.array(x, dtype=float)
+        out[..., 1:, self.taken] += np.asarray(x)[..., :-1, self.given]
+        return out, weights
 
 
 def _by_content(x: Array) -> Array:
@@ -84,6 +103,11 @@ LAYERS: dict[str, MixingLayer] = {
     "first": MixingLayer(_first_only),
     "positions": MixingLayer(_by_content, positions=1.0),
     "trace": MixingLayer(lambda x: np.eye(len(x)), positions=1e-7),
+    "fading": MixingLayer(lambda x: np.eye(len(x)), positions=-1e-7),
+    "first to last": HandingLayer(given=0, taken=-1),
+    "last to first": HandingLayer(given=-1, taken=0),
+    "first to second": HandingLayer(given=0, taken=1),
+    "last to second": HandingLayer(given=-1, taken=1),
     "sorting": MixingLayer(_sorted),
     "ahead": MixingLayer(lambda x: _backwards(x)[::-1, ::-1]),
 }

@@ -21,8 +21,14 @@ def results(arrays: Arrays) -> Arrays:
 
 
 def two_decimals(arrays: Arrays) -> Arrays:
-    """Round the results as one does on paper."""
-    return {name: np.round(array.astype(float), 2) for name, array in arrays.items()}
+    """Round results as far as paper can tell: weights to two decimals, all else to one.
+
+    Who works with two decimals on each step is off by less than that.
+    """
+    return {
+        name: np.round(array.astype(float), 2 if name == "weights" else 1)
+        for name, array in arrays.items()
+    }
 
 
 def blank_row(arrays: Arrays) -> Arrays:
@@ -72,6 +78,17 @@ def drawn_layer(arrays: Arrays) -> Arrays:
         drawn["n_parameters"] = arrays["n_parameters"]
     return drawn
 
+
+# Properties that should be True, and what to say where one is not.
+PROPERTIES = {
+    "all_differ": "Its four matrices should all differ.",
+    "seed_repeats": "One seed should give one layer: the same weights each time.",
+    "seed_matters": "Another seed should give other weights.",
+    "stream_left_alone": "It should leave NumPy's global stream alone and draw from a generator "
+    "of its own.",
+    "one_seed_one_result": "The same `rng` should give the same result.",
+    "another_seed_another_result": "Another `rng` should give another result.",
+}
 
 MEASURES: dict[str, Callable[[Arrays], Arrays]] = {
     "results": results,

@@ -50,21 +50,15 @@ def call_with_two_seeds(answer: Answer, results: Sequence[str], **inputs: Any) -
     return raw
 
 
-def call_for_each_layer(answer: Answer, results: Sequence[str], **inputs: Any) -> Raw:
-    """Call a test the learner wrote on several layers, so that no constant answer can pass."""
-    layers, *rest = inputs.values()
+def call_with_layers(answer: Answer, results: Sequence[str], **inputs: Any) -> Raw:
+    """Call a function of a layer with each layer of the case, the other inputs behind it.
+
+    A result is named after its layer.
+    """
+    layers = {name: value for name, value in inputs.items() if hasattr(value, "forward")}
+    rest = [value for name, value in inputs.items() if name not in layers]
     (result,) = results
-    verdicts = [answer(layer, *rest) for layer in layers]
-    for verdict in verdicts:
-        if not isinstance(verdict, (bool, np.bool_)):
-            got = "nothing" if verdict is None else f"a {type(verdict).__name__}"
-            raise Unusable(f"It returns {got}. Wanted is True or False.")
-    return {result: verdicts}
-
-
-def call_with_layers(answer: Answer, results: Sequence[str], *, x: Any, **layers: Any) -> Raw:
-    """Call a function of a layer and x with each layer; a result is named after its layer."""
-    return {n: name_results(answer(layer, x), results)[results[0]] for n, layer in layers.items()}
+    return {n: name_results(answer(layer, *rest), results)[result] for n, layer in layers.items()}
 
 
 def _construct(answer: Answer, sizes: dict[str, Any], seed: int) -> Any:
@@ -82,8 +76,8 @@ def draw_layer(answer: Answer, results: Sequence[str], *, seed: int, **sizes: An
     """Make a layer three times (twice from one seed) and read off its weights.
 
     Returns w_q, w_k, w_v, w_o, the same again flat as `again` and `other`, the layer's
-    `n_parameters` where it has them, and two numbers from NumPy's global stream: `stream`
-    beside making the layer, `quiet_stream` without.
+    `n_parameters` where it has them (nothing at all for a method: it is not called), and two
+    numbers from NumPy's global stream: `stream` beside making the layer, `quiet_stream` without.
     """
     np.random.seed(seed)
     quiet_stream = np.random.random()
@@ -96,7 +90,7 @@ def draw_layer(answer: Answer, results: Sequence[str], *, seed: int, **sizes: An
         raw[name] = np.concatenate([matrix.ravel() for matrix in weights])
     count = getattr(layer, "n_parameters", None)
     if count is not None:
-        raw["n_parameters"] = count() if callable(count) else count
+        raw["n_parameters"] = [] if callable(count) else count
     return raw | {"stream": stream, "quiet_stream": quiet_stream}
 
 
@@ -117,7 +111,6 @@ def use_layer(answer: Answer, results: Sequence[str], *, x: Any, **inputs: Any) 
 PROBES: dict[str, Callable[..., Raw]] = {
     "call": call,
     "call_with_two_seeds": call_with_two_seeds,
-    "call_for_each_layer": call_for_each_layer,
     "call_with_layers": call_with_layers,
     "draw_layer": draw_layer,
     "use_layer": use_layer,

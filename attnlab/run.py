@@ -12,14 +12,14 @@ import inspect
 import io
 import json
 import os
+import select
 import signal
+import struct
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -30,7 +30,9 @@ from attnlab.exercise import Case, Exercise, materialise
 from attnlab.probes import PROBES, Answer, Unusable
 
 LARGEST_RESULT = 20_000_000  # bytes; the largest result of any case is a few kB
+HEAD = struct.Struct("!Q")  # a message's length stands before it
 LONGEST_TEXT = 2_000  # characters kept of a message or of what was printed
+LONGEST_NAME = 60  # characters kept of an error's name
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def run(
     answer : the learner's function or class
     cases : what to try it on, in order
     given : right versions of other exercises, put in the place of the learner's while this runs
-    limits : what the cases may use; not enforced where processes cannot be forked
+    limits : what the cases may use; not enforced where cases are not forked
 
     Returns
     -------
@@ -87,7 +89,11 @@ def run(
     """
     if sys.platform == "linux":
         return _run_in_child(answer, exercise, cases, given or {}, limits or Limits())
-    return [run_case(answer, exercise, case) for case in cases]
+    put_back = put_in_place(answer, given or {}, keep=exercise.name)
+    try:
+        return [run_case(answer, exercise, case) for case in cases]
+    finally:
+        put_back()
 
 
 def run_case(answer: Answer, exercise: Exercise, case: Case) -> Record:
@@ -98,6 +104,8 @@ def run_case(answer: Answer, exercise: Exercise, case: Case) -> Record:
     seen: list[str] = []
     with _quietly(printed) as caught:
         try:
+            if case.probe == "call" and not _takes(answer, inputs):
+                raise Unusable(f"It cannot be called as `{exercise.call}`: check its arguments.")
             raw = PROBES[case.probe](answer, exercise.results, **inputs)
             record = Record("returned", arrays={name: as_array(v, name) for name, v in raw.items()})
         except Unusable as reason:
@@ -117,6 +125,19 @@ def run_case(answer: Answer, exercise: Exercise, case: Case) -> Record:
         tuple(seen),
         printed.getvalue(),
     )
+
+
+def _takes(answer: Answer, inputs: Mapping[str, Any]) -> bool:
+    """Say whether an answer can be called with the inputs in order, as far as one can know."""
+    try:
+        signature = inspect.signature(answer)
+    except (ValueError, TypeError):
+        return True  # some built-in functions do not tell
+    try:
+        signature.bind(*inputs.values())
+    except TypeError:
+        return False
+    return True
 
 
 def as_array(value: Any, name: str) -> np.ndarray:
@@ -143,9 +164,13 @@ def _identical(old: np.ndarray, new: Any) -> bool:
 
 
 def _raised(error: BaseException) -> Record:
+    try:
+        message = str(error)
+    except Exception:
+        message = ""
     return Record(
         "raised",
-        error=(type(error).__name__, str(error)[:LONGEST_TEXT]),
+        error=(type(error).__name__[:LONGEST_NAME], message[:LONGEST_TEXT]),
         value_error=isinstance(error, ValueError),
     )
 
@@ -198,58 +223,81 @@ def _run_in_child(
 
 
 @contextlib.contextmanager
-def _child(work: Callable[[Connection], None]) -> Iterator[Connection]:
-    """Fork, let the child work, and leave neither it nor its children behind."""
-    receiver, sender = Pipe(duplex=False)
+def _child(work: Callable[[int], None]) -> Iterator[int]:
+    """Fork, let the child work, and leave neither it nor its children behind.
+
+    The child is handed the end of a pipe to write to; the end to read from is yielded.
+    """
+    receiver, sender = os.pipe()
     with warnings.catch_warnings():
         # Python ≥ 3.12 warns of forking beside threads: the child only computes and leaves.
         warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if pid == 0:
         try:
-            receiver.close()
             work(sender)
         finally:
             os._exit(0)
-    sender.close()
+    os.close(sender)
     try:
         yield receiver
     finally:
-        receiver.close()
+        os.close(receiver)
         for kill in (os.killpg, os.kill):  # its group once it has one, and itself before that
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
+        with contextlib.suppress(ChildProcessError):  # when SIGCHLD is ignored nobody is left
+            os.waitpid(pid, 0)
 
 
-def _collect(pipe: Connection, n: int, seconds: float, deadline: float) -> list[Record]:
+def _collect(pipe: int, n: int, seconds: float, deadline: float) -> list[Record]:
     """Receive up to n records; the last one says why there are no more."""
     records: list[Record] = []
+    received = b""
     while len(records) < n:
-        wait = max(0.0, min(seconds, deadline - time.monotonic()))
-        if not pipe.poll(wait):
-            return [*records, Record("timeout")]
         try:
-            records.append(_unpack(pipe.recv_bytes(2 * LARGEST_RESULT)))
-        except EOFError:
-            return [*records, Record("died")]
-        except (OSError, ValueError, KeyError, TypeError, BadZipFile):  # not what we packed
-            return [*records, Record("died")]
+            message, received = _receive(pipe, received, min(deadline, time.monotonic() + seconds))
+            records.append(_unpack(message, number=len(records)))
+        except TimeoutError:
+            return [*records, Record("timeout")]
+        except (EOFError, OSError, ValueError, KeyError, TypeError, BadZipFile):
+            return [*records, Record("died")]  # gone, or what came is not what we packed
     return records
 
 
+def _receive(pipe: int, received: bytes, until: float) -> tuple[bytes, bytes]:
+    """Read one whole message, never waiting beyond a time; return it and what came after it."""
+    while True:
+        if len(received) >= HEAD.size:
+            (length,) = HEAD.unpack_from(received)
+            if length > 2 * LARGEST_RESULT:
+                raise ValueError("a message too long to be ours")
+            if len(received) >= HEAD.size + length:
+                return received[HEAD.size : HEAD.size + length], received[HEAD.size + length :]
+        ready, _, _ = select.select([pipe], [], [], max(0.0, until - time.monotonic()))
+        if not ready:
+            raise TimeoutError
+        part = os.read(pipe, 1 << 20)
+        if not part:
+            raise EOFError
+        received += part
+
+
 def _work(
-    pipe: Connection,
+    pipe: int,
     answer: Answer,
     exercise: Exercise,
     cases: Sequence[Case],
     given: Mapping[str, Callable[..., Any]],
     limits: Limits,
 ) -> None:
-    _confine(limits, pipe.fileno())
+    _confine(limits, pipe)
     put_in_place(answer, given, keep=exercise.name)
-    for case in cases:
-        pipe.send_bytes(_pack(run_case(answer, exercise, case)))
+    for number, case in enumerate(cases):
+        message = _pack(run_case(answer, exercise, case), number)
+        message = HEAD.pack(len(message)) + message
+        while message:
+            message = message[os.write(pipe, message) :]
 
 
 def _confine(limits: Limits, pipe: int) -> None:
@@ -265,7 +313,10 @@ def _confine(limits: Limits, pipe: int) -> None:
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
     in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (in_use + limits.memory,) * 2)
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    bound = in_use + limits.memory
+    bound = bound if most == resource.RLIM_INFINITY else min(bound, most)
+    resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     def no_input(prompt: object = "") -> str:
@@ -274,22 +325,28 @@ def _confine(limits: Limits, pipe: int) -> None:
     builtins.input = no_input
 
 
-def put_in_place(answer: Answer, given: Mapping[str, Callable[..., Any]], keep: str) -> None:
-    """Rebind, in the namespace the answer reads, every other exercise to its given version.
+def put_in_place(
+    answer: Answer, given: Mapping[str, Callable[..., Any]], keep: str
+) -> Callable[[], None]:
+    """Rebind other exercises, in the namespace the answer reads, to their given versions.
 
-    Names that stand for the learner's version of that exercise are rebound with it. A call
+    Names that stand for the learner's version of such an exercise are rebound with it. A call
     that does not fit the contract still goes to the learner's own version.
+
+    Returns
+    -------
+    a function that puts everything back
     """
     namespace = namespace_of(answer)
+    before: dict[str, Any] = {}
     for name, right in given.items():
-        if name == keep or name not in namespace:
+        own = namespace.get(name)
+        if name == keep or own is answer or not callable(own):
             continue
-        own = namespace[name]
-        if own is answer:
-            continue
-        replacement = _right_or_own(right, own)
-        for alias in [key for key, value in namespace.items() if value is own]:
-            namespace[alias] = replacement
+        aliases = {key: value for key, value in namespace.items() if value is own}
+        before |= aliases
+        namespace.update(dict.fromkeys(aliases, _right_or_own(right, own)))
+    return functools.partial(namespace.update, before)
 
 
 def _right_or_own(right: Callable[..., Any], own: Any) -> Callable[..., Any]:
@@ -319,9 +376,9 @@ def namespace_of(answer: Any) -> dict[str, Any]:
     return namespace if isinstance(namespace, dict) else {}
 
 
-def _pack(record: Record) -> bytes:
+def _pack(record: Record, number: int) -> bytes:
     """Write a record as arrays and text only, so that reading it cannot run anything."""
-    fields = asdict(record)
+    fields = asdict(record) | {"number": number}
     arrays = fields.pop("arrays")
     buffer = io.BytesIO()
     text = np.frombuffer(json.dumps(fields).encode(), dtype=np.uint8)
@@ -329,10 +386,13 @@ def _pack(record: Record) -> bytes:
     return buffer.getvalue()
 
 
-def _unpack(data: bytes) -> Record:
+def _unpack(data: bytes, number: int) -> Record:
+    """Read the record of that number; ValueError when it is another one's."""
     with np.load(io.BytesIO(data), allow_pickle=False) as stored:
         arrays = {name: stored[name] for name in stored.files if name != "_fields"}
         fields = json.loads(stored["_fields"].tobytes())
+    if fields["number"] != number:
+        raise ValueError("a record out of its turn")
     return Record(
         outcome=str(fields["outcome"]),
         arrays=arrays,

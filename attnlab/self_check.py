@@ -74,7 +74,7 @@ def why_not_an_answer(answer: Any, sheet: Sheet) -> str:
 
 
 def _article(noun: str) -> str:
-    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+    return f"an {noun}" if noun[0] in "aeiou" or noun.startswith("nd") else f"a {noun}"
 
 
 def _find(name: str) -> Sheet:
@@ -104,7 +104,7 @@ def _note_on_others(name: str, answer: Any) -> str:
         return ""
     names = " and ".join(f"`{other}`" for other in not_yet)
     return (
-        f"`{name}` calls {names}, which has not passed its own check yet: look there first. "
+        f"`{name}` calls {names}, not yet right by its own check: look there first. "
         "When your work is graded, a right version stands in its place, so one mistake is not "
         "counted twice."
     )

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from html import escape
 
+import numpy as np
+
+from attnlab.exercise import Layer, Rng
 from attnlab.judge import Report, Verdict
 
 # Colours carry no meaning alone: every row also says "passed" or "not yet" in words. Only
@@ -14,6 +17,7 @@ _STYLE = (
     "text-align:left;vertical-align:top;padding:.35em .8em;border-bottom:1px solid #8884",
 )
 
+LONG = 60  # characters; shorter remarks are repeated as they are
 WITH = "This is what you get with:"
 
 
@@ -28,9 +32,9 @@ class Shown:
     def __repr__(self) -> str:
         lines = [_plain(self._headline())]
         lines += [_plain(f"{WITH} {m.name}. {m.hint}") for m in self.report.mistakes]
-        for verdict in self.report.verdicts:
+        for verdict, remark in zip(self.report.verdicts, self._remarks(), strict=True):
             lines.append(f"  {_state(verdict):8} {_points(verdict):>11}  {verdict.case.name}")
-            if remark := self._remark(verdict):
+            if remark:
                 lines.append(f"  {'':21}{_plain(remark)}")
         lines += [_plain(line) for line in (self._kept_back(), self.note) if line]
         if printed := self._printed():
@@ -47,8 +51,8 @@ class Shown:
             f'<tr><td style="{cell}">{_html(v.case.name)}</td>'
             f'<td style="{cell}">{"✓" if v.passed else "✗"}&nbsp;{_state(v)}</td>'
             f'<td style="{cell};white-space:nowrap">{_points(v)}</td>'
-            f'<td style="{cell}">{_html(self._remark(v))}</td></tr>'
-            for v in self.report.verdicts
+            f'<td style="{cell}">{_html(remark)}{_case_in_full(v)}</td></tr>'
+            for v, remark in zip(self.report.verdicts, self._remarks(), strict=True)
         )
         hints = "".join(
             f"<p>{WITH} <strong>{_html(m.name)}</strong>. {_html(m.hint)}</p>"
@@ -67,6 +71,15 @@ class Shown:
             f'<table style="{table}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
             f"{notes}{said}</div>"
         )
+
+    def _remarks(self) -> list[str]:
+        """Say what was seen in each case; a long remark that comes again is said once."""
+        remarks: list[str] = []
+        for verdict in self.report.verdicts:
+            remark = self._remark(verdict)
+            again = len(remark) > LONG and remark in remarks
+            remarks.append("The same as above." if again else remark)
+        return remarks
 
     def _remark(self, verdict: Verdict) -> str:
         """Say what was seen, and which mistake it is where the rows do not all tell of one."""
@@ -97,6 +110,37 @@ class Shown:
         if self.graded:
             return ""
         return next((v.printed for v in self.report.verdicts if v.printed), "")
+
+
+def _case_in_full(verdict: Verdict) -> str:
+    """Fold away the inputs of a visible case that failed, and what it should give."""
+    if verdict.passed or not verdict.case.visible:
+        return ""
+    lines = [_assignment(name, value) for name, value in verdict.case.inputs.items()]
+    counted = {n: v for n, v in verdict.expected.items() if n not in verdict.case.bounds}
+    lines += [_assignment(f"wanted_{name}", value) for name, value in counted.items()]
+    text = "\n".join(lines)
+    if not text:
+        return ""
+    return f"<details><summary>this case in full</summary><pre>{escape(text)}</pre></details>"
+
+
+def _assignment(name: str, value: object) -> str:
+    """Write a name and its value as the learner could type them."""
+    start = f"{name} = "
+    if isinstance(value, np.ndarray) and value.ndim:
+        start += "np.array("
+        text = np.array2string(value, precision=4, separator=", ", prefix=start)
+        return f"{start}{text})"
+    return start + _code(value)
+
+
+def _code(value: object) -> str:
+    if isinstance(value, Rng):
+        return f"np.random.default_rng({value.seed})"
+    if isinstance(value, Layer):
+        return f"LAYERS[{value.name!r}]"
+    return repr(value.item() if isinstance(value, np.ndarray) else value)
 
 
 def _state(verdict: Verdict) -> str:

@@ -68,8 +68,8 @@ x = np.zeros((2, 3, 4))
 x.swapaxes(-1, -2).shape, x.T.shape
 
 # %% [markdown] lang="en"
-# With `.T` the sentences came last: no sentence is whole any more. Most attention code that people
-# write works for one sentence only, and this is the usual reason. In every exercise a batch is a
+# With `.T` the sentences came last: no sentence is whole any more. Where attention code works for
+# one sentence and fails for a batch, this is often the reason. In exercises 1 to 5 a batch is a
 # case of its own, so a formula that is right for one sentence still earns most of its points.
 
 # %% [markdown] lang="en"
@@ -307,7 +307,7 @@ check("lookup", lookup)
 # %% [markdown] lang="en"
 # ## Exercise 4 · Who matches whom: `scores`
 #
-# The first half of the soft lookup are all the dot products, one for each pair of a query and a key:
+# The first half of the soft lookup is a dot product for each pair of a query and a key:
 #
 # $$ \text{scores} = Q K^\top, \qquad
 #    (...,T,d_k) \cdot (...,d_k,S) \to (...,T,S) . $$
@@ -364,11 +364,13 @@ check("scores", scores)
 
 # %%
 own = scores(X, X)
+best = [TOKENS[row.argmax()] for row in own]
+found = f"The best match of `___` is `{best[BLANK]}`, with a score of {own[BLANK].max():g}."
+kin = sum(match == token for match, token in zip(best, TOKENS))
 figure(
     heatmap(own, TOKENS, title="scores of the tokens as they are", limits=(0, 2), fmt="g"),
-    alt=f"Scores of eight tokens with each other. {reading(own, BLANK, TOKENS)}",
-    caption=f"{reading(own, BLANK, TOKENS)} Every token finds its own kind: useful, but not what a "
-    "blank needs.",
+    alt=f"Scores of eight tokens with each other. {found}",
+    caption=f"{found} {kin} of 8 tokens match their own kind best, and that is not what a blank needs.",
 )
 
 # %% [markdown] lang="en"
@@ -448,6 +450,7 @@ figure(
 #
 # **Question for the picture: how does that pattern differ from an untrained layer's?** Left: rows set
 # by hand. Right: matrices drawn at random. Untrained weights are random, and so is what they show.
+# `shares(w_q, w_k)` is given: it scores the eight tokens and turns each row into shares.
 
 # %%
 pattern = np.full((8, 8), 0.08) + 0.36 * np.eye(8)
@@ -512,7 +515,7 @@ def steer():
 
 # %%
 w_q, w_k = steer()
-dict(zip(enumerate(TOKENS), shares(w_q, w_k)[BLANK].round(3)))
+dict(zip(enumerate(TOKENS), shares(w_q, w_k)[BLANK].round(3).tolist()))
 
 # %% check="steer" points=2
 """The blank's row: `he` and both `work` high, commas and other pronouns low."""
@@ -553,9 +556,9 @@ figure(
         ylabel="share of the blank's attention",
         log="x",
     ),
-    alt="Shares of he, work and comma against temperature, from a single winner to equal shares.",
-    caption=f"At {temperatures[0]:g} `he` gets {rows[0, 6]:.2f}: the hard lookup. At "
-    f"{temperatures[-1]:g} every token gets about {rows[-1, 6]:.2f}: the mean.",
+    alt="Shares of the blank's attention that he, work and comma get, against temperature.",
+    caption=f"A low temperature is close to the hard lookup, a high one to the mean: `he` gets "
+    f"{rows[0, 6]:.2f} at {temperatures[0]:g} and {rows[-1, 6]:.2f} at {temperatures[-1]:g}.",
 )
 
 # %% [markdown] lang="en"
@@ -570,11 +573,12 @@ figure(
 x = embed(IDS, TABLE)  # (T, d_model)
 q, k, v = project(x, w_q, w_k, np.eye(7))  # (T, d_k), (T, d_k), (T, d_v)
 received = blend(shares(w_q, w_k), v)  # (T, d_v)
+most = ", ".join(FEATURES[f] for f in np.argsort(-received[BLANK])[:3])
 figure(
     heatmap(received, TOKENS, FEATURES, title="what each token receives", labels=("feature", "token")),
-    alt="Features each token receives. The blank's row is strong in pronoun, third person and verb.",
+    alt=f"Features each token receives. The blank receives most of: {most}.",
     caption=f"The blank receives {received[BLANK, 6]:.2f} of `third` and {received[BLANK, 1]:.2f} of "
-    "`verb`: a third person of a verb is what belongs there.",
+    "`verb`. What belongs there is the third person of a verb.",
 )
 
 # %% [markdown] lang="en"

@@ -216,6 +216,8 @@ with np.errstate(all="ignore"):
     plain = np.array([np.exp(c + 2) / sum(np.exp([c, c + 1, c + 2])) for c in heights])
 yours = np.array([softmax(np.array([c, c + 1, c + 2]))[2] for c in heights])
 last = heights[np.isfinite(plain)][-1]
+reach = heights[np.isfinite(yours)].max(initial=0)
+end = "goes on" if reach == heights[-1] else f"ends after c = {reach:g}"
 
 # %%
 ax = curves(
@@ -227,9 +229,9 @@ ax = curves(
 ax.set_ylim(0, 1)
 figure(
     ax,
-    alt=f"Your share stays at {yours[0]:.2f}; the formula word for word ends after c = {last:g}.",
-    caption=f"Word for word the line ends at c = {last:g}; beyond that every share is nan. Yours "
-    f"{'goes on' if np.isfinite(yours[-1]) else 'ends there too'}.",
+    alt=f"Word for word the line ends after c = {last:g}. Yours begins at {yours[0]:.2f} and {end}.",
+    caption=f"Word for word the line ends after c = {last:g}; beyond that every share is nan. "
+    f"Yours {end}.",
 )
 
 # %% [markdown] lang="en"
@@ -323,13 +325,14 @@ _, divided = attention(q, k, v)
 _, undivided = attention(2 * q, k, v)
 _, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
 names = ["key 0", "key 1", "key 2"], ["query 0", "query 1", "query 2"]
+grown = np.sum(undivided.max(-1) > divided.max(-1))
 heatmap(divided, names[1], names[0], ax=axes[0], title="divided by √d_k")
 heatmap(undivided, names[1], names[0], ax=axes[1], title="not divided")
 figure(
     axes,
-    alt="Weights of three queries, divided and not. Without the division the large ones grow.",
-    caption=f"In every row the largest share grows, in the last one from {divided.max():.2f} to "
-    f"{undivided.max():.2f}, and the other two shrink.",
+    alt=f"Weights of three queries, divided and not. Not divided, {grown} of 3 rows are sharper.",
+    caption=f"Without the division the largest share grows in {grown} of 3 rows, in the last one from "
+    f"{divided[2].max():.2f} to {undivided[2].max():.2f}.",
 )
 
 # %% [markdown] lang="en"
@@ -439,7 +442,7 @@ slopes = {name: np.polyfit(np.log(sizes), np.log(y), 1)[0] for name, y in spread
 text = ", ".join(f"{name} {slope.round(2) + 0.0:.2f}" for name, slope in slopes.items())
 figure(
     curves(sizes, spread, xlabel="d_k", ylabel="standard deviation of the scores", log="xy"),
-    alt=f"Three straight lines on logarithmic axes. Slopes: {text}.",
+    alt=f"Standard deviation against d_k, three lines on logarithmic axes. Slopes: {text}.",
     caption=f"Slopes fitted to your measurements: {text}. At d_k = 1024 a typical plain score lies "
     f"{spread['not divided'][-1]:.0f} away from 0.",
 )
@@ -506,8 +509,8 @@ def sharpness(d_k, divisor, n_keys, n_queries, rng):
 
 
 # %% [markdown] lang="en"
-# **Try it.** Eight keys and $d_k = 64$: not divided, divided by 8, divided by 64. Which of the three
-# is close to 1, and which is close to $\tfrac18$?
+# **Try it.** Eight keys and $d_k = 64$: not divided, divided by 8, divided by 64. Put the
+# three in order first. Below which number can none of them fall?
 
 # %%
 [float(sharpness(64, divisor, 8, 2000, rng)) for divisor in (1, 8, 64)]
@@ -538,7 +541,7 @@ ax = curves(sizes, sharp, xlabel="d_k", ylabel="mean largest of 8 weights", log=
 ax.set_ylim(0, 1)
 figure(
     ax,
-    alt="Mean largest weight against d_k: rising to 1, level, falling to one eighth.",
+    alt=f"Mean largest weight against d_k, from 4 to 1024: {', '.join(ends)}.",
     caption=f"From d_k = 4 to d_k = 1024 the sharpness goes: {', '.join(ends)}.",
 )
 
@@ -630,16 +633,21 @@ check("softmax_jacobian", softmax_jacobian)
 
 # %%
 noise = np.random.default_rng(4).standard_normal((1000, 8))  # (rows, S)
-entropy, answer = {}, {}
+entropy, answer, asleep = {}, {}, {}
 for name, divisor in divisors.items():
     rows = [softmax(d_k**0.5 / c * noise) for d_k, c in zip(sizes, divisor)]
-    jacobians = [softmax_jacobian(p) for p in rows]  # (rows, S, S) each
+    lengths = [np.linalg.norm(softmax_jacobian(p), axis=(-2, -1)) for p in rows]  # (rows,) each
     entropy[name] = [-np.mean(np.sum(p * np.log2(p + 1e-300), axis=-1)) for p in rows]
-    answer[name] = [np.mean(np.linalg.norm(j, axis=(-2, -1))) for j in jacobians]
-    if name == "not divided":
-        asleep = np.mean(np.linalg.norm(jacobians[-1], axis=(-2, -1)) < 0.01)
+    answer[name] = np.mean(lengths, axis=-1)
+    asleep[name] = np.mean(lengths[-1] < 0.01)
+went = {name: f"{y[0]:.3f} to {y[-1]:.3f}" for name, y in answer.items()}
 
 # %%
+words = (
+    f"From d_k = 1 to 1024 the mean size of the Jacobian goes, not divided, from {went['not divided']}; "
+    f"then {asleep['not divided']:.0%} of the rows hardly answer at all (below 0.01). Divided by √d_k "
+    f"it goes from {went['divided by √d_k']}."
+)
 _, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 curves(sizes, entropy, xlabel="d_k", ylabel="entropy of the weights, bits", log="x", ax=axes[0])
 curves(sizes, answer, xlabel="d_k", ylabel="mean size of the Jacobian", log="x", ax=axes[1])
@@ -647,10 +655,8 @@ for ax in axes:
     ax.set_ylim(bottom=0)
 figure(
     axes,
-    alt="Entropy and size of the Jacobian against d_k, for three divisors.",
-    caption=f"Not divided, both fall: at d_k = 1024 the size is {answer['not divided'][-1]:.3f} on "
-    f"average, and {asleep:.0%} of the rows hardly answer at all (below 0.01). Divided by √d_k it "
-    f"stays at {answer['divided by √d_k'][-1]:.3f}.",
+    alt=f"Entropy and size of the Jacobian against d_k, for three divisors. {words}",
+    caption=words,
 )
 
 # %% [markdown] lang="en"

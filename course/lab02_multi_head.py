@@ -201,11 +201,12 @@ _, axes = plt.subplots(1, 4, figsize=(11, 2.9), layout="constrained")
 for ax, panel, title in zip(axes, panels, titles):
     names = ("feature", "row")
     heatmap(panel, "0123", "012", ax=ax, title=title, limits=(0, 6), fmt="g", labels=names)
+rows = [", ".join(map(str, panel[:, 0])) for panel in panels]
 figure(
     axes,
-    alt="Token numbers. Your heads have rows 1, 2, 3, 4. Only reshaped: rows 1, 1, 2, 2 and 3, 3, 4, 4.",
-    caption="In a head each row is another token. Only reshaped, the first head holds all of tokens 1 "
-    "and 2 and nothing of the others. No shape gives it away.",
+    alt=f"First column, your heads: {rows[0]} and {rows[1]}; only reshaped: {rows[2]} and {rows[3]}.",
+    caption="In a head each row should be another token. Only reshaped, the first head holds all of "
+    "tokens 1 and 2 and nothing of the others. No shape gives it away.",
 )
 
 # %% [markdown] lang="en"
@@ -371,9 +372,9 @@ print(f"{np.abs(own_columns - split_heads(x @ w_q, 4)[1]).max():.1g}")
 # %%
 figure(
     head_maps(weights, tokens),
-    alt="Four heat maps of an untrained layer's heads. They are random.",
+    alt="Heat maps of the heads of an untrained layer, whose matrices are random.",
     caption=" ".join(f"Head {h}: {reading(w, 7, tokens)}" for h, w in enumerate(weights))
-    + " They differ because they were drawn apart. Nothing was trained: they are random and mean nothing.",
+    + " Nothing was trained: the matrices are random, and so the heads mean nothing.",
 )
 
 # %% [markdown] lang="en"
@@ -425,7 +426,7 @@ class MultiHeadAttention:
     Attributes
     ----------
     w_q, w_k, w_v, w_o : normal, with spread 1/√d_model; may be replaced at any time
-    n_parameters : how many numbers could be trained
+    n_parameters : a whole number, how many numbers could be trained
     """
 
     def __init__(self, d_model, n_heads, seed=0):
@@ -458,7 +459,8 @@ check("MultiHeadAttention", MultiHeadAttention)
 
 # %% [markdown] lang="en"
 # **Question for the picture: does the spread of the queries stay at that of the tokens as the layer
-# grows wider?** The other two lines scale the same draws differently.
+# grows wider?** The tokens' spread is 1. The other two lines are your draws times $\sqrt{d_{model}}$ and
+# divided by it.
 
 # %%
 widths = 2 ** np.arange(2, 10)
@@ -466,12 +468,13 @@ spread = np.array([
     np.std(np.random.default_rng(1).normal(size=(50, d)) @ MultiHeadAttention(d, 1).w_q)
     for d in widths
 ])  # fmt: skip
-lines = {"1/√d_model": spread, "not scaled": spread * widths**0.5, "1/d_model": spread / widths**0.5}
+root = widths**0.5
+lines = {"yours": spread, "yours · √d_model": spread * root, "yours / √d_model": spread / root}
 figure(
     curves(widths, lines, xlabel="d_model", ylabel="spread of a query's features", log="xy"),
-    alt="Spread against d_model: level with 1/√d_model, rising unscaled, falling with 1/d_model.",
-    caption=f"At d_model = {widths[-1]} your draws give {spread[-1]:.2f}; unscaled ones would give "
-    f"{lines['not scaled'][-1]:.1f}, and 1/d_model {lines['1/d_model'][-1]:.3f}.",
+    alt=f"Spread against d_model. Yours goes from {spread[0]:.2g} to {spread[-1]:.2g}.",
+    caption=f"At d_model = {widths[-1]} your draws give {spread[-1]:.2g}; √d_model times as large they "
+    f"would give {spread[-1] * root[-1]:.2g}, and √d_model times as small {spread[-1] / root[-1]:.2g}.",
 )
 
 # %% [markdown] lang="en"
@@ -560,25 +563,26 @@ check("is_permutation_equivariant", is_permutation_equivariant)
 # one number of $|f(PX) - P f(X)|$.
 
 # %%
-shuffled = [tokens[t] for t in permutation]
+shuffled, largest = [tokens[t] for t in permutation], []
 _, axes = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
 for ax, name in zip(axes, ("yours", "causal", "positions")):
     out, moved = tried[name].forward(x)[0], tried[name].forward(x[permutation])[0]
     gap = np.abs(moved - out[permutation])  # (T, d_model)
-    heatmap(gap, shuffled, FEATURES, ax=ax, title=f"{name}: {gap.max():.2g} at most", fmt=".1f")
+    largest.append(f"{name}: {gap.max():.2g} at most")
+    heatmap(gap, shuffled, FEATURES, ax=ax, title=largest[-1], fmt=".1f")
     ax.set(xlabel="feature", ylabel="token")
 figure(
     axes,
-    alt="Differences: none for your layer, many for causal, everywhere for positions.",
-    caption="Your layer's numbers agree to rounding. Looking backwards only, or adding places, ties the "
-    "output to the order of the tokens.",
+    alt=f"Differences between the two sides. {'; '.join(largest)}.",
+    caption="A layer that goes by content alone agrees to rounding. Looking backwards only, or adding "
+    "places, ties the output to the order of the tokens.",
 )
 
 # %% [markdown] lang="en"
 # So to this layer *he ___ , you work , I work* is the same sentence as ours, shuffled. That is why
 # the two `work` could not be told apart in lab 00, and why models add **positions** to the features,
 # in a later part of the course. Note that it holds without a mask only: under a causal mask (lab 03)
-# attention is *not* equivariant, although one often reads so.
+# attention is *not* equivariant, although one often reads that it is.
 
 # %% [markdown] lang="en"
 # ## The whole: four specialists, set by hand
@@ -644,7 +648,7 @@ figure(
 #
 # **Question for the picture: could you have named the heads of a layer that nobody trained?** The
 # same sentence and the same class, with matrices drawn from a seed. (`x` is stretched so that its
-# numbers are as wide as such draws expect; else every share would be close to 1/8.)
+# numbers are as wide as such draws expect; otherwise every share would be close to 1/8.)
 
 # %%
 _, untrained = MultiHeadAttention(d_model=8, n_heads=4, seed=3).forward(np.sqrt(8) * x)
@@ -656,7 +660,7 @@ figure(
 )
 
 # %% [markdown] lang="en"
-# Heads *can* specialise; the room for it is what you built. Whether they do is training's matter, and
+# Heads *can* specialise; the room for it is what you built. Whether they do is up to training, and
 # at small scale they do so only in part: some heads can be named, many cannot, and some can be taken
 # out with little harm (Michel et al. 2019).
 #
@@ -675,9 +679,9 @@ known = np.array([specialists.forward(sentence(text)[1])[0][-1] for text in sent
 figure(
     heatmap(known, sentences, FEATURES, title="what the blank receives", labels=("feature", "")),
     alt="What the blank receives in three sentences, by feature.",
-    caption=f"First `third` {known[0, 5]:.2f}, `verb` {known[0, 0]:.2f} and no auxiliary: works. Then an "
-    f"auxiliary, {known[1, 6]:.2f}: will work. Then `first` {known[2, 3]:.2f} and some `spanish`, "
-    f"{known[2, 7]:.2f}: trabajo.",
+    caption=f"To say works takes `third`, here {known[0, 5]:.2f}, and `verb`, {known[0, 0]:.2f}. To say will "
+    f"work takes an `auxiliary`, {known[1, 6]:.2f}. To say trabajo takes `first`, {known[2, 3]:.2f}, and "
+    f"some `spanish`, {known[2, 7]:.2f}.",
 )
 
 # %% [markdown] lang="en"

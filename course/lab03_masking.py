@@ -160,11 +160,12 @@ check("causal_mask", causal_mask)
 
 # %%
 past = causal_mask(len(TOKENS))
+sees, seen_by = (" ".join(np.array(TOKENS)[ok == 1]) for ok in (past[6], past[:, 6]))
 figure(
     heatmap(past, TOKENS, title="1 = may attend", fmt="g"),
-    alt="A causal mask of eight tokens: ones on and below the diagonal, zeros above.",
-    caption=f"`he` may see {past[6].sum():g} of 8 tokens, itself included; {past[:, 6].sum():g} tokens "
-    "may see `he`: itself and the blank.",
+    alt=f"Your mask of eight tokens: {np.sum(np.tril(past) == 1)} ones on and below the diagonal, "
+    f"{np.sum(np.triu(past, 1) == 1)} above it.",
+    caption=f"Row of `he`, whom it may see: `{sees}`. Column of `he`, who may see it: `{seen_by}`.",
 )
 
 # %% [markdown] lang="en"
@@ -368,13 +369,14 @@ for (what, guess), value in zip(guesses.items(), found):
     print(f"{what:33} you: {guess:12} found: {np.round(value, 3)}")
 
 # %% [markdown] lang="en"
-# * Masked **after** the softmax, rows no longer sum to 1: the future took its share before it was
-#   struck out. Divide each row by its new sum and it is right again.
+# * Masked **after** the softmax, rows no longer sum to 1: the future took its share first. Dividing by
+#   the new sums repairs that, but only while an allowed key has kept a share: beside a forbidden score
+#   1000 higher none has, and 0/0 is nan.
 # * A score of 0 is an ordinary score, since $e^0 = 1$. Scores are masked by **adding**. Factors 0 and 1
-#   belong to what has been through $e$ already: that is the **multiplicative** form.
-# * A row with **nothing allowed** has no shares to give. −inf gives nan; −1e9 written over the scores
-#   gives equal shares of what is forbidden; −1e9 added gives the softmax as if there were no mask, a
-#   silent leak. In this course such a row gets **zeros**.
+#   belong behind the $e$: the **multiplicative** form.
+# * A row with **nothing allowed**: −inf gives nan; −1e9 written over the scores shares evenly what is
+#   forbidden; −1e9 added gives the softmax without a mask, a silent leak. In this course such a row gets
+#   **zeros**.
 
 # %% [markdown] lang="en"
 # ## Exercise 4 · Shares among the allowed: `masked_softmax`
@@ -473,13 +475,14 @@ pair = softmax(scores), masked_softmax(scores, causal_mask(8))
 _, axes = plt.subplots(1, 2, figsize=(12.5, 4.6), layout="constrained")
 for ax, weights, title in zip(axes, pair, ("without a mask", "causal")):
     heatmap(weights, TOKENS, ax=ax, title=title)
+ahead, last = np.max(np.triu(pair[1], 1)), np.max(np.abs(pair[1] - pair[0])[-1])
 figure(
     axes,
-    alt=f"Two heat maps. Without a mask: {reading(pair[0], 0, TOKENS)} Causal: all zeros above the "
-    f"diagonal. {reading(pair[1], 0, TOKENS)}",
-    caption=f"Without a mask: {reading(pair[0], 0, TOKENS)} Causal: {reading(pair[1], 0, TOKENS)} It has "
-    "nobody else. Later rows share the freed part out in the old proportions; the last row, which may "
-    "see all, stays as it was.",
+    alt=f"Two heat maps. Above the diagonal the causal one is at most {ahead:.2g}.",
+    caption=f"Without a mask: {reading(pair[0], 0, TOKENS)} Causal: {reading(pair[1], 0, TOKENS)} Largest "
+    f"weight above the diagonal: {ahead:.2g}. The second `work` gives `I` and `you` {pair[0][4, 0]:.2f} and "
+    f"{pair[0][4, 3]:.2f} without a mask, {pair[1][4, 0]:.2f} and {pair[1][4, 3]:.2f} with it. Largest "
+    f"change in the last row: {last:.2g}.",
 )
 
 # %% [markdown] lang="en"
@@ -586,9 +589,10 @@ layer = MultiHeadAttention(d_model=6, n_heads=2)
 _, weights = layer.forward(x, causal_mask(8))  # (H, T, T)
 figure(
     head_maps(weights, list("abcdefgh"), titles=["head 0: random", "head 1: random"]),
-    alt="Two random heat maps, both zero above the diagonal, different below it.",
-    caption=f"Largest weight above the diagonal: {np.max(np.triu(weights, 1)):g} in both. Below it the "
-    "heads differ: the mask says who may be seen, the matrices say who is looked at.",
+    alt="Two random heat maps of one layer under one mask.",
+    caption=f"Largest weight above the diagonal, in either head: {np.max(np.triu(weights, 1)):.2g}. "
+    f"Largest difference between the heads: {np.max(np.abs(weights[0] - weights[1])):.2f}. A mask says "
+    "who may be seen, the matrices say who is looked at.",
 )
 
 # %% [markdown] lang="en"
@@ -637,14 +641,14 @@ for name, mask in (("no mask", None), ("causal", causal_mask(8))):
 #
 # <details><summary>Hint</summary>
 #
-# Call `forward` once for the outputs before. Then for each s: copy x as floats, change row s by
-# something plain such as adding 1, call `forward` again, and ask for each t whether any feature of row t
-# has moved. Which of t and s is the row of the answer?
+# Call `forward` once for the outputs before. Then for each s: copy x as floats, change the whole of row
+# s by something plain such as adding 1 (a token may be all zeros), call `forward` again, and ask for
+# each t whether any feature of row t has moved. Which of t and s is the row of the answer?
 # </details>
 
 # %% solution="influence"
 def influence(layer, x):
-    """Say for every pair whether a change of token s changes output t.
+    """Say for every pair whether a change of token s changes any feature of output t.
 
     Parameters
     ----------
@@ -698,7 +702,7 @@ for ax, (name, moved) in zip(axes, tried.items()):
     said.append(f"`{name}`, above the diagonal: largest weight {weight:g}, {future:g} influences.")
 figure(
     axes,
-    alt="Influence of two layers: a lower triangle for causal, ones everywhere for leaking.",
+    alt=f"Influence in two layers. {' '.join(said)}",
     caption=" ".join(said),
 )
 
@@ -733,10 +737,10 @@ figure(
 #
 # <details><summary>Hint</summary>
 #
-# Make one generator, `np.random.default_rng(seed)`, and draw four matrices from it, divided by
-# √d_model. In `forward`, four things may happen: no mask, either, or both. Two masks of booleans
-# are joined with `&`. Read `self.w_q` and the others each time `forward` is called: someone may have
-# put other matrices in.
+# Make one generator, `np.random.default_rng(seed)`, and draw four matrices from it, each divided by
+# the root of its number of rows, as in lab 02. In `forward`, four things may happen: no mask,
+# either, or both. Two masks of booleans are joined with `&`. Read `self.w_q` and the others each
+# time `forward` is called: someone may have put other matrices in.
 # </details>
 
 # %% solution="Attention"
@@ -752,8 +756,10 @@ class Attention:
 
     Attributes
     ----------
-    w_q, w_k : (d_model, d_k) arrays; may be replaced at any time
-    w_v, w_o : (d_model, d_v) and (d_v, d_model) arrays; may be replaced too
+    w_q, w_k : (d_model, d_k) arrays, normal, with spread 1/√d_model
+    w_v, w_o : (d_model, d_v) and (d_v, d_model) arrays, with spread 1/√d_model and 1/√d_v
+
+    All four may be replaced at any time.
     """
 
     def __init__(self, d_model, d_k=None, d_v=None, causal=False, seed=0):
@@ -764,7 +770,7 @@ class Attention:
         self.w_q = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_k = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_v = rng.normal(size=(d_model, d_v)) / np.sqrt(d_model)
-        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_model)
+        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_v)
         self.causal = causal
         ### END SOLUTION
 
@@ -791,7 +797,7 @@ print(out.shape)
 weights.round(2)
 
 # %% check="Attention" points=2
-"""Four matrices of the right shapes from one seed; both masks count, alone and together."""
+"""Four matrices of the right shapes and spread from one seed; both masks count, also together."""
 from attnlab import check
 
 check("Attention", Attention)
@@ -817,8 +823,8 @@ heatmap(untrained, TOKENS, ax=axes[1], title="untrained, causal: random")
 said = reading(weights, BLANK, TOKENS), reading(weights, 4, TOKENS), reading(untrained, BLANK, TOKENS)
 figure(
     axes,
-    alt=f"Two causal heat maps, zero above the diagonal. By hand: {said[0]} The other is random.",
-    caption=f"By hand: {said[0]} The second `work`, row 4, cannot know `he` yet: {said[1]} "
+    alt=f"Two heat maps of causal layers. By hand: {said[0]} The other is random.",
+    caption=f"By hand: {said[0]} The second `work`, row 4, stands before `he`: {said[1]} "
     f"Random: {said[2]} That is chance.",
 )
 
@@ -953,12 +959,14 @@ real = padding_mask(np.array([8, 5]), 8)  # (B, 1, S)
 _, weights = by_hand.forward(batch, real)  # (B, T, T)
 _, axes = plt.subplots(1, 2, figsize=(12.5, 4.6), layout="constrained")
 for ax, sentence, each in zip(axes, words, weights):
-    heatmap(each, sentence, ax=ax, title=f"`{' '.join(sentence)}`".replace("`", ""))
+    heatmap(each, sentence, ax=ax, title=" ".join(sentence))
 held = np.array_equal(influence(Attention(d_model=7, causal=True), X), causal_mask(8))
+ahead, padded = np.max(np.triu(weights, 1)), np.max(weights[1][:, 5:])
+said = f"Left: {reading(weights[0], 7, words[0])} Right: {reading(weights[1], 4, words[1])}"
 figure(
     axes,
-    alt=f"Two causal heat maps. {reading(weights[0], 7, words[0])} {reading(weights[1], 4, words[1])}",
-    caption=f"Left: {reading(weights[0], 7, words[0])} Right: {reading(weights[1], 4, words[1])} Above the "
-    "diagonal the causal mask put zeros, in the last three columns the padding mask. "
+    alt=f"Two heat maps of a causal layer. {said}",
+    caption=f"{said} Largest weight above the diagonals, where the causal mask forbids: {ahead:.2g}; in "
+    f"the last three columns on the right, where the padding mask does: {padded:.2g}. "
     f"`influence` of your causal layer equals `causal_mask`: {held}.",
 )

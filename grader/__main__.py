@@ -52,8 +52,9 @@ def build(labs: Labs = None) -> None:
     try:
         for path in counted(build_labs(ROOT, chosen), 2 * len(chosen), "building", console):
             console.print(f"made {path.relative_to(ROOT)}")
-    except CourseError as error:
-        errors.print(f"[bold]Not built.[/bold] {error}", highlight=False)
+    except (CourseError, ModuleNotFoundError, ValueError) as error:
+        errors.print("[bold]Not built.[/bold]", end=" ")
+        errors.print(str(error), markup=False, highlight=False)
         raise typer.Exit(COULD_NOT_RUN) from error
 
 
@@ -65,7 +66,8 @@ def release(labs: Labs = None) -> None:
         for path in counted(release_labs(ROOT, chosen), len(chosen), "releasing", console):
             console.print(f"released {path.relative_to(ROOT)}")
     except (ReleaseError, CourseError) as error:
-        errors.print(f"[bold]Not released.[/bold] {error}", highlight=False)
+        errors.print("[bold]Not released.[/bold]", end=" ")
+        errors.print(str(error), markup=False, highlight=False)
         raise typer.Exit(COULD_NOT_RUN) from error
 
 

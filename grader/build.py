@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import nbformat
 
 from attnlab.encode import dumps
-from grader.catalogue import LABS, exercises
+from attnlab.exercise import Case
+from attnlab.judge import TOPICS
+from attnlab.measures import MEASURES
+from attnlab.probes import PROBES
+from grader.catalogue import LABS, exercises, has_reference
 from grader.gate import slips
 from grader.markers import Cell, CourseError, Lab, read_lab
-from grader.sheets import sheet, visible_sheet
+from grader.sheets import PUBLIC_SEED, cases_of_exercise, visible_sheet
 
 HIDDEN = """
 ### BEGIN HIDDEN TESTS
@@ -46,7 +51,7 @@ def build(root: Path, labs: tuple[str, ...] = LABS, check: bool = True) -> Itera
         lab = read_lab(root / "course" / f"{stem}.py")
         _check_cases(lab)
         for slip in slips(lab, beside=False) if check else ():
-            raise CourseError(lab.path, 1, slip)
+            raise slip
         target = root / "source" / stem / f"{stem}.ipynb"
         yield _write(target, nbformat.writes(notebook(lab)) + "\n")
         sheets = [visible_sheet(cell.name) for cell in lab.of_role("check")]
@@ -56,8 +61,8 @@ def build(root: Path, labs: tuple[str, ...] = LABS, check: bool = True) -> Itera
 def notebook(lab: Lab, language: str = "en") -> nbformat.NotebookNode:
     """Make a lab's source notebook in one language, answers and hidden parts included."""
     cells = [
-        _cell(cell, place)
-        for place, cell in enumerate(lab.cells)
+        _cell(cell, grade_id, place)
+        for place, (cell, grade_id) in enumerate(zip(lab.cells, _grade_ids(lab), strict=True))
         if cell.markers.get("lang", language) == language
     ]
     made: nbformat.NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata=_metadata(lab))
@@ -73,8 +78,7 @@ def _metadata(lab: Lab) -> dict[str, Any]:
     }
 
 
-def _cell(cell: Cell, place: int) -> nbformat.NotebookNode:
-    grade_id = _grade_id(cell, place)
+def _cell(cell: Cell, grade_id: str, place: int) -> nbformat.NotebookNode:
     source = cell.source
     if cell.role == "check":
         source += HIDDEN.format(name=cell.name)
@@ -95,12 +99,18 @@ def _cell(cell: Cell, place: int) -> nbformat.NotebookNode:
     return made
 
 
-def _grade_id(cell: Cell, place: int) -> str:
-    if cell.role == "given":
-        return f"given{place:02d}"
-    if cell.role == "check":
-        return f"check_{cell.name}"
-    return cell.name
+def _grade_ids(lab: Lab) -> Iterator[str]:
+    """Name each cell for nbgrader; "" for cells of no role.
+
+    Names do not depend on prose, so that hand-ins of an earlier release still fit after a
+    sentence has been added.
+    """
+    given = count(1)
+    for cell in lab.cells:
+        if cell.role == "given":
+            yield f"given_{next(given)}"
+        else:
+            yield f"check_{cell.name}" if cell.role == "check" else cell.name
 
 
 def _check_cases(lab: Lab) -> None:
@@ -110,16 +120,20 @@ def _check_cases(lab: Lab) -> None:
         points = cell.markers["points"]
         if cell.name not in known:
             raise CourseError(lab.path, cell.line, f"check of {cell.name!r} has no cases")
+        if not has_reference(cell.name):
+            raise CourseError(lab.path, cell.line, f"{cell.name!r} has no reference")
         if points != known[cell.name].points:
             reason = f"{points:g} points here, {known[cell.name].points:g} in the cases' file"
             raise CourseError(lab.path, cell.line, f"{cell.name!r} is worth {reason}")
-        cases = sheet(cell.name, with_mistakes=False).cases
+        cases = cases_of_exercise(cell.name, PUBLIC_SEED)
+        for case in cases:
+            if reason := _complaint_about(case):
+                raise CourseError(
+                    lab.path, cell.line, f"case {case.name!r} of {cell.name!r} {reason}"
+                )
         total = sum(case.points for case in cases)
         if total != points:
             reason = f"cases of {cell.name!r} add up to {total:g} points, not {points:g}"
-            raise CourseError(lab.path, cell.line, reason)
-        if any(case.points % 0.25 for case in cases):
-            reason = f"a case of {cell.name!r} is worth no multiple of 0.25"
             raise CourseError(lab.path, cell.line, reason)
         if f'check("{cell.name}", {cell.name})' not in cell.source:
             reason = f'the cell does not call check("{cell.name}", {cell.name})'
@@ -127,6 +141,20 @@ def _check_cases(lab: Lab) -> None:
     unused = set(known) - {cell.name for cell in lab.of_role("check")}
     if unused:
         raise CourseError(lab.path, 1, f"no check cell for {min(unused)!r}")
+
+
+def _complaint_about(case: Case) -> str:
+    """Say what is wrong with how a case is written down; empty when nothing is."""
+    if case.points % 0.25:
+        return "is worth no multiple of 0.25 points"
+    for what, value, known in (
+        ("topic", case.topic or next(iter(TOPICS)), TOPICS),
+        ("probe", case.probe, PROBES),
+        ("measure", case.measure, MEASURES),
+    ):
+        if value not in known:
+            return f"has a {what} {value!r}; known are {', '.join(known)}"
+    return ""
 
 
 def _write(path: Path, text: str) -> Path:

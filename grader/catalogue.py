@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -50,6 +51,12 @@ class Specimen:
     answer: Callable[..., Any]
 
     @property
+    def place(self) -> tuple[Path, int]:
+        """The file and the line it is written in."""
+        _, line = inspect.getsourcelines(self.answer)
+        return Path(inspect.getfile(self.answer)), line
+
+    @property
     def source(self) -> str:
         """Its code as it would stand in the learner's cell, under the exercise's own name."""
         text = inspect.getsource(self.answer)
@@ -70,7 +77,8 @@ def cases_of(exercise: Exercise) -> Callable[[CaseMaker], CaseMaker]:
 
     def register(make_cases: CaseMaker) -> CaseMaker:
         if exercise.name in _entries:
-            raise ValueError(f"two exercises are called {exercise.name!r}")
+            labs = f"{_entries[exercise.name].exercise.lab} and {exercise.lab}"
+            raise ValueError(f"two exercises are called {exercise.name!r}, in {labs}")
         _entries[exercise.name] = Entry(exercise, make_cases)
         return make_cases
 
@@ -120,6 +128,10 @@ def _load() -> None:
     for lab in LABS:
         for shelf in ("cases", "mistakes", "variants"):
             import_module(f"grader.{shelf}.{lab}")
+    for name, specimens in (*_wrong.items(), *_right.items()):
+        if name not in _entries:
+            path, line = specimens[0].place
+            raise ValueError(f"{path}:{line}: there is no exercise called {name!r}")
 
 
 def exercises(lab: str | None = None) -> list[Exercise]:
@@ -149,6 +161,11 @@ def right_variants(names: Iterable[str] | None = None) -> list[Specimen]:
 
 def _names(names: Iterable[str] | None) -> Iterable[str]:
     return _entries if names is None else names
+
+
+def has_reference(name: str) -> bool:
+    """Say whether an exercise has a reference version."""
+    return hasattr(import_module(f"grader.reference.{entry(name).exercise.lab}"), name)
 
 
 def reference(name: str) -> Callable[..., Any]:

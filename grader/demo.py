@@ -132,9 +132,10 @@ def _differences(lab: Lab, class_: Class, marks: pd.DataFrame) -> Iterator[str]:
 
 
 def _table(lab: Lab, marks: pd.DataFrame) -> Table:
-    table = Table(title=f"{lab.title} ({lab.stem}): points of 12 hand-ins", title_justify="left")
-    table.add_column("student")
     wide = marks.pivot_table("points", "student", "exercise", sort=False)
+    title = f"{lab.title} ({lab.stem}): points of {len(wide)} hand-ins"
+    table = Table(title=title, title_justify="left")
+    table.add_column("student")
     most = marks.drop_duplicates("exercise").set_index("exercise")["of"]
     for name in wide:
         table.add_column(f"{name}\nof {most[name]:g}", justify="right")

@@ -33,7 +33,7 @@ def answered(lab: Lab) -> Namespace:
     return namespace
 
 
-def slips(lab: Lab, seed: str = PUBLIC_SEED, beside: bool = True) -> Iterator[str]:
+def slips(lab: Lab, seed: str = PUBLIC_SEED, beside: bool = True) -> Iterator[CourseError]:
     """Say of every specimen of a lab what goes wrong with it; nothing when all is well.
 
     The answers and the right variants must earn full marks. A wrong answer must lose marks
@@ -42,15 +42,21 @@ def slips(lab: Lab, seed: str = PUBLIC_SEED, beside: bool = True) -> Iterator[st
     """
     names = [exercise.name for exercise in exercises(lab.stem)]
     namespace = answered(lab)
+    lines = {cell.name: cell.line for cell in lab.of_role("solution")}
     for name in names:
-        if not (report := grade(name, namespace[name], seed)).passed:
-            yield f"the answer to {name!r} loses marks: {first_fault(report)}"
+        if name not in namespace:
+            yield CourseError(lab.path, lines[name], f"the cell defines no {name!r}")
+        elif not (report := grade(name, namespace[name], seed)).passed:
+            reason = f"the answer to {name!r} loses marks: {first_fault(report)}"
+            yield CourseError(lab.path, lines[name], reason)
     for specimen in right_variants(names):
         report = grade(specimen.exercise, planted(specimen, namespace), seed)
         if not report.passed:
-            yield f"{_title(specimen)} is right but loses marks: {first_fault(report)}"
+            reason = f"{_title(specimen)} is right but loses marks: {first_fault(report)}"
+            yield CourseError(*specimen.place, reason)
     for specimen in wrong_answers(names):
-        yield from _slips_of(specimen, names if beside else [], answered(lab), seed)
+        for reason in _slips_of(specimen, names if beside else [], answered(lab), seed):
+            yield CourseError(*specimen.place, f"{_title(specimen)} {reason}")
 
 
 def _slips_of(
@@ -59,17 +65,17 @@ def _slips_of(
     answer = planted(specimen, namespace)
     report = grade(specimen.exercise, answer, seed)
     if report.passed:
-        yield f"{_title(specimen)} earns full marks"
+        yield "earns full marks"
     elif _first_name(report) != specimen.mistake.name:
-        yield f"{_title(specimen)} is graded as {_first_name(report)!r}"
+        yield f"is graded as {_first_name(report)!r}: {first_fault(report)}"
     own = own_check(specimen.exercise, answer)
     if _first_name(own) != specimen.mistake.name:
-        yield f"{_title(specimen)} is called {_first_name(own)!r} in the learner's own check"
+        yield f"is called {_first_name(own)!r} in the learner's own check"
     for name in names:
         if name != specimen.exercise:
             other = grade(name, namespace[name], seed)
             if not other.passed:
-                yield f"{_title(specimen)} costs marks in {name!r}: {first_fault(other)}"
+                yield f"costs marks in {name!r}: {first_fault(other)}"
 
 
 def own_check(name: str, answer: Callable[..., Any]) -> Report:

@@ -71,6 +71,7 @@ def demo_class(lab: Lab, size: int, seed: int) -> dict[str, HandIn]:
         for name in names:
             kind = chance.choices((RIGHT, WRONG, BLANK), (62, 30, 8))[0]
             kind = WRONG if name == surely_wrong else kind
+            kind = RIGHT if not wrong[name] else kind  # no wrong answer is known yet
             if kind == WRONG:
                 specimen = wrong[name].pop(0)
                 wrong[name].append(specimen)

@@ -89,10 +89,16 @@ def read_lab(path: Path) -> Lab:
     if not path.exists():
         raise CourseError(path, 1, "there is no such text")
     text = path.read_text(encoding="utf-8")
-    notebook = jupytext.reads(text, fmt="py:percent")
+    try:
+        notebook = jupytext.reads(text, fmt="py:percent")
+    except Exception as error:  # jupytext passes on whatever its YAML reader raises
+        raise CourseError(path, 1, f"the header cannot be read: {error}") from error
     starts = [n for n, line in enumerate(text.splitlines(), 1) if re.match(r"# %%( |$)", line)]
     if len(starts) != len(notebook.cells):
-        raise CourseError(path, 1, "text stands before the first `# %%` cell, or a cell is no cell")
+        reason = (
+            "cells begin with `# %%` and a blank; here text stands before the first, or one differs"
+        )
+        raise CourseError(path, 1, reason)
     cells = tuple(
         Cell(cell.cell_type, cell.source, _markers(cell.metadata), line)
         for cell, line in zip(notebook.cells, starts, strict=True)
@@ -101,6 +107,8 @@ def read_lab(path: Path) -> Lab:
     missing = [key for key in ("title", "points", "minutes") if key not in about]
     if missing:
         raise CourseError(path, 1, f"the header's `lab:` does not say {' and '.join(missing)}")
+    if not isinstance(about["points"], (int, float)):
+        raise CourseError(path, 1, f"the header's points are {about['points']!r}, not a number")
     for cell in cells:
         for reason in _complaints(cell):
             raise CourseError(path, cell.line, reason)
@@ -177,6 +185,9 @@ def _complaints_of(lab: Lab) -> Iterator[tuple[int, str]]:
             if counts[cell.name] > 1:
                 yield cell.line, f"two {role} cells are called {cell.name!r}"
     solutions = {cell.name for cell in lab.of_role("solution")}
+    for cell in lab.of_role("manual"):
+        if cell.name in solutions:
+            yield cell.line, f"a manual and a solution cell are called {cell.name!r}"
     for cell in lab.of_role("check"):
         if cell.name not in solutions:
             yield cell.line, f"check of {cell.name!r}, but no solution cell of that name"

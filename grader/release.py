@@ -16,7 +16,16 @@ from grader.nbgrader_api import course
 from grader.sheets import PUBLIC_SEED, sheet
 
 # Words that only stand in what is kept back.
-FORBIDDEN = ("BEGIN SOLUTION", "END SOLUTION", "HIDDEN TESTS", "grader.mark", "MARK SCHEME")
+FORBIDDEN = (
+    "BEGIN SOLUTION",
+    "END SOLUTION",
+    "HIDDEN TESTS",
+    "grader.mark",
+    "MARK SCHEME",
+    "**Model answer.**",
+    "**Rubric.**",
+)
+SHORT = 16  # characters of code; a shorter line gives nothing away
 
 
 class ReleaseError(Exception):
@@ -57,16 +66,18 @@ def leaks(root: Path, lab: Lab) -> Iterator[str]:
     for word in FORBIDDEN:
         if word in text:
             yield f"{word!r} stands in the notebook"
-    own_and_later = [s for s in LABS if s >= lab.stem and (root / "course" / f"{s}.py").exists()]
     lines = {
-        line.strip()
+        line
         for cell in nbformat.reads(text, as_version=4).cells
-        for line in cell.source.splitlines()
+        if cell.cell_type == "code"
+        for line in code_lines(cell.source)
     }
-    for stem in own_and_later:
-        other = lab if stem == lab.stem else read_lab(root / "course" / f"{stem}.py")
-        for line in sorted(answer_lines(other) & lines):
-            yield f"a line of an answer of {stem}: {line}"
+    labs = [read_lab(path) for path in sorted((root / "course").glob("lab*.py"))]
+    earlier = set().union(*(answer_lines(other) for other in labs if other.stem < lab.stem))
+    for other in labs:
+        if other.stem >= lab.stem:
+            for line in sorted((answer_lines(other) - earlier) & lines):
+                yield f"a line of an answer of {other.stem}: {line}"
     for number in sorted(kept_numbers(lab.stem)):
         if number in text:
             yield f"{number}, a number of a kept-back case"
@@ -74,18 +85,18 @@ def leaks(root: Path, lab: Lab) -> Iterator[str]:
 
 def answer_lines(lab: Lab) -> set[str]:
     """List the lines of a lab's answers that are long enough to give something away."""
+    regions = re.compile(rf"{BEGIN}[^\n]*\n(.*?){END}", flags=re.DOTALL)
     found: set[str] = set()
     for cell in lab.of_role("solution"):
-        for region in re.findall(rf"{BEGIN}\n(.*?){END}", cell.source, flags=re.DOTALL):
-            lines = (re.sub(r"#.*", "", line).strip() for line in region.splitlines())
-            found |= {line for line in lines if len(line) >= 16}
-    given = {
-        line.strip()
-        for cell in lab.cells
-        if cell.role != "solution"
-        for line in cell.source.splitlines()
-    }
-    return found - given
+        for region in regions.findall(cell.source):
+            found |= {line for line in code_lines(region) if len(line) >= SHORT}
+    return found
+
+
+def code_lines(code: str) -> set[str]:
+    """List lines of code without comments and with single blanks."""
+    lines = (re.sub(r"(^|\s)#.*", "", line) for line in code.splitlines())
+    return {" ".join(line.split()) for line in lines} - {""}
 
 
 def kept_numbers(stem: str, seed: str = PUBLIC_SEED) -> set[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Unicode
 
-from grader.sheets import PUBLIC_SEED, SEED_VARIABLE
+from grader.sheets import PUBLIC_SEED, SEED_VARIABLE, digest
 
 
 class HiddenSeed(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no types
@@ -20,7 +20,14 @@ class HiddenSeed(NbGraderPreprocessor):  # type: ignore[misc]  # nbgrader has no
     )
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        """Set the environment that the hand-in's kernel will inherit."""
-        student = resources["nbgrader"]["student"] if self.per_student else ""
-        os.environ[SEED_VARIABLE] = f"{self.seed}:{student}" if student else self.seed
+        """Set the environment that the hand-in's kernel will inherit.
+
+        What stands there is a digest: a hand-in that prints it gives away neither the seed nor
+        another student's inputs.
+        """
+        os.environ.pop(SEED_VARIABLE, None)
+        if self.per_student:
+            os.environ[SEED_VARIABLE] = digest(self.seed, resources["nbgrader"]["student"])
+        elif self.seed != PUBLIC_SEED:
+            os.environ[SEED_VARIABLE] = digest(self.seed)
         return nb, resources

@@ -4,9 +4,9 @@ the known mistakes give instead."""
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Callable, Sequence
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,11 @@ def course_seed() -> str:
     return os.environ.get(SEED_VARIABLE) or PUBLIC_SEED
 
 
+def digest(*parts: str) -> str:
+    """Mix texts into one that none of them can be read from."""
+    return sha256("\n".join(parts).encode()).hexdigest()
+
+
 @cache
 def sheet(name: str, seed: str = PUBLIC_SEED, with_mistakes: bool = True) -> Sheet:
     """Make the whole sheet of an exercise, kept-back cases included.
@@ -36,10 +41,14 @@ def sheet(name: str, seed: str = PUBLIC_SEED, with_mistakes: bool = True) -> She
     seed : what kept-back inputs are drawn from; visible ones are the same for every seed
     with_mistakes : whether to work out what the known mistakes give
     """
-    found = entry(name)
-    rng = np.random.default_rng([zlib.crc32(seed.encode()), zlib.crc32(name.encode())])
-    cases = tuple(found.make_cases(rng))
-    return _sheet(found.exercise, cases, with_mistakes, kept_back=0.0)
+    cases = cases_of_exercise(name, seed)
+    return _sheet(entry(name).exercise, cases, with_mistakes, kept_back=0.0)
+
+
+def cases_of_exercise(name: str, seed: str) -> tuple[Case, ...]:
+    """Make the cases of an exercise, the kept-back ones from a seed."""
+    rng = np.random.default_rng(list(bytes.fromhex(digest(seed, name))))
+    return tuple(entry(name).make_cases(rng))
 
 
 @cache
@@ -52,9 +61,9 @@ def visible_sheet(name: str) -> Sheet:
 
 
 def given_for(name: str) -> dict[str, Callable[..., Any]]:
-    """List the reference versions that stand in for the other exercises of the same lab."""
-    lab = entry(name).exercise.lab
-    return {other.name: reference(other.name) for other in exercises(lab) if other.name != name}
+    """List the reference versions that stand in for the exercises before one in its lab."""
+    names = [exercise.name for exercise in exercises(entry(name).exercise.lab)]
+    return {other: reference(other) for other in names[: names.index(name)]}
 
 
 def _sheet(

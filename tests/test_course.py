@@ -8,8 +8,9 @@ from statistics import median
 
 import pytest
 
-from grader.catalogue import LABS, Specimen, exercises, right_variants, wrong_answers
+from grader.catalogue import Specimen, exercises, right_variants, wrong_answers
 from grader.markers import Lab
+from tests.conftest import ROOT
 
 NOT_PROSE = re.compile(r"```.*?```|\$\$.*?\$\$|<[^>]+>|^\|.*?$", re.DOTALL | re.MULTILINE)
 PICTURE = re.compile(r"\b(heatmap|head_maps|curves|figure)\(")
@@ -126,8 +127,19 @@ def test_written_questions_have_a_model_answer_and_a_rubric(lab: Lab) -> None:
     assert sum(map(float, awarded)) == written.markers["points"]
 
 
-def test_the_labs_are_worth_what_the_course_says(lab: Lab) -> None:
-    assert lab.points == {LABS[0]: 20}.get(lab.stem, 30)
+def test_the_readme_says_what_a_lab_is_worth_and_asks_for(lab: Lab) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (row,) = [line for line in readme.splitlines() if line.startswith(f"| [`{lab.stem}`]")]
+    points, minutes = (cell.strip() for cell in row.strip("| ").split("|")[-2:])
+    assert float(points) == lab.points
+    assert minutes.replace("–", "-") == lab.minutes
+    assert all(f"`{cell.name}`" in row for cell in lab.of_role("check"))
+
+
+def test_the_readme_counts_its_specimens_right() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"{len(wrong_answers())} wrong answers" in readme
+    assert f"{len(right_variants())} right answers" in readme
 
 
 @pytest.mark.parametrize(
@@ -163,7 +175,5 @@ def test_the_labs_are_worth_what_the_course_says(lab: Lab) -> None:
     ids=lambda idea: f"{idea[0]} {idea[1]}",
 )
 def test_the_ideas_the_course_grew_from_are_in_their_lab(idea: tuple[str, str]) -> None:
-    from tests.conftest import ROOT
-
     stem, pattern = idea
     assert re.search(pattern, (ROOT / "course" / f"{stem}.py").read_text(encoding="utf-8"))

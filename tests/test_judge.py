@@ -21,8 +21,7 @@ SLIPS = (Mistake("added", "multiply"), Mistake("squared", "do not square"))
 
 def verdict(record: Record, wrong: Any = None, **how: Any) -> Report:
     case = Case("a case", 1, {}, **how)
-    expected = how.get("expected", {"y": EXPECTED})
-    return judge(EXERCISE, [case], [Key(expected, wrong or {})], SLIPS, [record])
+    return judge(EXERCISE, [case], [Key({"y": EXPECTED}, wrong or {})], SLIPS, [record])
 
 
 def returned(y: Any, **more: Any) -> Record:
@@ -62,8 +61,8 @@ def test_a_score_is_a_plain_float() -> None:
         (Record("raised", error=("MemoryError", "")), "more memory"),
         (Record("raised", error=("KeyError", "'a'")), "It raised KeyError: 'a'."),
         (
-            Record("raised", error=("TypeError", "f() takes 1 positional argument but 2 given")),
-            "cannot be called as `double(x)`",
+            Record("raised", error=("TypeError", "Layer.__init__() got an unexpected argument")),
+            "cannot be made as `double(x)`",
         ),
         (
             Record(
@@ -89,6 +88,7 @@ SECRET = "0.987654"
         returned(np.full((7, 3), float(SECRET))),
         Record("raised", error=("ValueError", f"x was {SECRET}")),
         Record("raised", error=("TypeError", f"f() argument {SECRET}")),
+        Record("raised", error=(f"[{SECRET}]", "a name can carry a value too")),
         Record("unusable", error=("", f"`y` is {SECRET}")),
         Record("returned", {"y": EXPECTED}, changed=("x",), printed=SECRET),
     ],
@@ -174,6 +174,38 @@ def test_an_error_names_a_mistake_only_when_nothing_speaks_against_it() -> None:
     assert [m.name for m in both.mistakes] == ["added"]
     one = judge(EXERCISE, cases, keys, SLIPS, [error, returned(6.0)])
     assert one.mistakes == ()
+
+
+def test_what_only_a_clue_shows_is_not_held_against_a_right_answer() -> None:
+    cases = [Case("plain", 1, {}), Case("clue", 0, {})]
+    keys = [Key({"y": EXPECTED}, {}), Key({"y": EXPECTED}, {0: {"y": EXPECTED + 2}})]
+    report = judge(EXERCISE, cases, keys, SLIPS, [returned(EXPECTED), returned(EXPECTED + 2)])
+    assert report.passed
+    assert report.mistakes == ()
+
+
+def test_what_could_be_equal_by_chance_names_nothing_that_a_case_speaks_against() -> None:
+    cases = [Case(f"case {i}", 1, {}) for i in range(2)]
+    for value, named in ((np.array(True), []), (np.arange(3.0), ["added"])):
+        keys = [
+            Key({"y": np.zeros(value.shape)}, {0: {"y": value}}),
+            Key({"y": np.array(6.0)}, {0: {"y": np.array(5.0)}}),
+        ]
+        report = judge(EXERCISE, cases, keys, SLIPS, [returned(value), returned(6.0)])
+        assert [mistake.name for mistake in report.mistakes] == named
+
+
+def test_properties_and_shapes_are_said_in_words() -> None:
+    key = Key({"seed_matters": np.array(True), "w_q_shape": np.array([3, 2])}, {})
+    said = []
+    for name, got in (("seed_matters", np.array(False)), ("w_q_shape", np.array([2, 3]))):
+        record = Record("returned", {name: got})
+        report = judge(EXERCISE, [Case("a", 1, {}, compare=(name,))], [key], (), [record])
+        said.append(report.verdicts[0].message)
+    assert said == [
+        "Another seed should give other weights.",
+        "`w_q` has shape (2, 3); wanted is (3, 2).",
+    ]
 
 
 def test_a_failure_in_a_batch_alone_is_explained() -> None:

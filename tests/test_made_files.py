@@ -13,9 +13,21 @@ from attnlab.encode import dumps, loads
 from grader.build import build
 from grader.catalogue import LABS, exercises
 from grader.markers import Lab, read_lab
-from grader.release import ReleaseError, answer_lines, kept_cases, kept_numbers, leaks, release
+from grader.release import (
+    ReleaseError,
+    answer_lines,
+    code_lines,
+    kept_cases,
+    kept_numbers,
+    leaks,
+    release,
+)
 from grader.sheets import sheet, visible_sheet
 from tests.conftest import ROOT
+
+
+def text_of(stem: str) -> Lab:
+    return read_lab(ROOT / "course" / f"{stem}.py")
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +81,7 @@ def test_nothing_kept_back_stands_in_the_students_package() -> None:
         for p in (ROOT / "attnlab").rglob("*.*")
         if p.suffix in (".py", ".json")
     }
-    lines = {line.strip() for text in texts.values() for line in text.splitlines()}
+    lines = {line for text in texts.values() for line in code_lines(text)}
     for stem in LABS:
         assert not answer_lines(read_lab(ROOT / "course" / f"{stem}.py")) & lines
         for case, numbers in kept_cases(stem).items():
@@ -88,7 +100,7 @@ def test_kept_numbers_are_really_looked_for(lab: Lab) -> None:
     [
         ("### BEGIN HIDDEN TESTS", "HIDDEN TESTS"),
         ("from grader.mark import mark", "grader.mark"),
-        ("    return q @ np.swapaxes(k, -1, -2)", "a line of an answer of lab00_qkv"),
+        ("**Rubric.** 1 point", "Rubric"),
         ("KEPT NUMBER", "a number of a kept-back case"),
     ],
 )
@@ -102,6 +114,24 @@ def test_a_leak_is_found(tmp_path: Path, planted: str, said: str) -> None:
     notebook.cells[-1].source = planted.replace("KEPT NUMBER", f"try {number}")
     nbformat.write(notebook, path)
     assert any(said in leak for leak in leaks(tmp_path, read_lab(ROOT / "course" / f"{stem}.py")))
+
+
+ANSWERS = [(lab, cell.name) for lab in LABS for cell in text_of(lab).of_role("solution")]
+
+
+@pytest.mark.parametrize(("stem", "name"), ANSWERS)
+def test_an_answer_as_it_stands_in_the_text_is_found_in_a_release(
+    tmp_path: Path, stem: str, name: str
+) -> None:
+    (tmp_path / "course").symlink_to(ROOT / "course")
+    shutil.copytree(ROOT / "release" / stem, tmp_path / "release" / stem)
+    path = tmp_path / "release" / stem / f"{stem}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    (cell,) = [cell for cell in text_of(stem).of_role("solution") if cell.name == name]
+    lines = [line for line in cell.source.splitlines() if "### " not in line]
+    notebook.cells[1].source = "\n".join(lines)
+    nbformat.write(notebook, path)
+    assert any("a line of an answer" in leak for leak in leaks(tmp_path, text_of(stem)))
 
 
 def test_a_file_beside_the_notebook_is_found(tmp_path: Path) -> None:

@@ -81,6 +81,12 @@ def test_a_sound_text_is_read_with_roles_and_lines(tmp_path: Path) -> None:
         ('# %% [markdown] lang="es"\n# texto\n', 9, "names its English cell"),
         ('# %% [markdown] lang="en" of="12"\n# text\n', 9, "names its English cell"),
         ('# %% given lang="en"\nx = 1\n', 9, "a language cell has no role"),
+        (
+            SOLUTION + '# %% [markdown] manual="softmax" points=5\n# text\n',
+            15,
+            "a manual and a solution cell are called 'softmax'",
+        ),
+        ("#%%\nx = 1\n", 1, "begin with `# %%` and a blank"),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_line(
@@ -100,6 +106,21 @@ def test_the_header_says_title_points_and_minutes(tmp_path: Path, missing: str) 
         read_lab(write(tmp_path, SOLUTION + CHECK, header))
 
 
+@pytest.mark.parametrize(
+    ("header", "reason"),
+    [
+        (
+            HEADER.replace("points: 5", "points: five"),
+            "the header's points are 'five', not a number",
+        ),
+        (HEADER.replace("title: A lab", "title: [A lab"), "the header cannot be read"),
+    ],
+)
+def test_a_broken_header_is_said(tmp_path: Path, header: str, reason: str) -> None:
+    with pytest.raises(CourseError, match=r"lab99_test.py:1: " + re.escape(reason)):
+        read_lab(write(tmp_path, SOLUTION + CHECK, header))
+
+
 def test_a_missing_text_is_named(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match=r"lab99.py:1: there is no such text"):
         read_lab(tmp_path / "lab99.py")
@@ -116,10 +137,14 @@ def test_a_language_keeps_its_own_cells_and_those_of_no_language(tmp_path: Path)
     assert notebook(lab, "en").cells[0].source == "English"
 
 
-def test_ids_follow_names_so_that_a_rebuild_changes_nothing(tmp_path: Path) -> None:
-    lab = read_lab(write(tmp_path, "# %%\nx = 1\n\n" + SOLUTION + CHECK))
+def test_ids_follow_names_so_that_more_prose_changes_none(tmp_path: Path) -> None:
+    text = "# %% given\nx = 1\n\n" + SOLUTION + CHECK + "# %% given\ny = 1\n\n"
+    lab = read_lab(write(tmp_path, text))
     ids = [cell.id for cell in notebook(lab).cells]
-    assert ids == ["cell00", "softmax", "check_softmax"]
+    assert ids == ["given_1", "softmax", "check_softmax", "given_2"]
+    more = read_lab(write(tmp_path, '# %% [markdown] lang="en"\n# More.\n\n' + text))
+    roles = [c.metadata.nbgrader.grade_id for c in notebook(more).cells if "nbgrader" in c.metadata]
+    assert roles == ids
 
 
 COURSE = {

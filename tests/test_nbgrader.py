@@ -12,13 +12,14 @@ import nbformat
 import pytest
 
 from grader.catalogue import LABS, exercises
+from grader.execute import play_cells
 from grader.gate import answered
 from grader.hand_ins import HandIn, answers
 from grader.mark import grade
 from grader.markers import read_lab
 from grader.release import kept_numbers
 from grader.run_notebook import run_notebook, warnings_in
-from grader.sheets import PUBLIC_SEED
+from grader.sheets import PUBLIC_SEED, sheet
 from tests.conftest import ROOT
 from tests.nbgrader_course import Course, nbgrader, own
 
@@ -48,8 +49,13 @@ def test_answers_earn_everything_and_the_release_nothing(tmp_path: Path, stem: s
 # What a learner may do to a notebook without meaning harm, or meaning it; where it stands, and
 # which exercises may lose marks by it.
 BEFORE = {
-    "names redefined": (
-        "check = mark = grade = lambda *a, **k: None\nnp = None\nlist = len = print = None\n",
+    "names redefined at the start": (
+        "check = mark = grade = lambda *a, **k: None\nprint = list = len = None\n",
+        "embed",
+        set(),
+    ),
+    "numpy redefined": (
+        "np = None\n",
         "steer",
         {"steer"},
     ),
@@ -66,7 +72,11 @@ BEFORE = {
     ),
     "an error after the answer": ("raise RuntimeError('oops')\n", "blend", {"blend"}),
     "a syntax error": ("def (\n", "blend", {"blend"}),
-    "a display hook of one's own": ("_ = __import__('sys').stderr.write('x')\n", "project", set()),
+    "a display hook of one's own": (
+        "import sys\nsys.displayhook = lambda value: print('mine', value)\n",
+        "steer",
+        {"steer"},
+    ),
 }
 
 
@@ -93,12 +103,6 @@ def test_hard_ends_inside_an_answer_cost_that_exercise_only(lab00: Course) -> No
         ),
     }
     lab00.hand_in("student", hand_in, {})
-    source = lab00.path("submitted", "student")
-    notebook = nbformat.read(source, as_version=4)
-    for cell in notebook.cells:  # the play cells would call the same answers in the kernel itself
-        if cell.cell_type == "code" and not cell.metadata.get("nbgrader"):
-            cell.source = "pass"
-    nbformat.write(notebook, source)
     assert lab00.grade("student") == {
         "embed": 0.0,
         "project": 0.0,
@@ -141,10 +145,69 @@ def test_the_order_of_cells_does_not_change_marks(lab00: Course) -> None:
 
 
 def test_a_seed_of_ones_own_changes_the_kept_back_cases_and_no_mark(lab00: Course) -> None:
-    lab00.api.config.HiddenSeed.seed = "only we know"
-    lab00.api.config.HiddenSeed.per_student = True
-    lab00.hand_in("student", answers(read_lab(ROOT / "course" / "lab00_qkv.py")))
+    lab = read_lab(ROOT / "course" / "lab00_qkv.py")
+    # An answer that is right, and that says in its feedback what it was called with.
+    telling = own(
+        "def steer():\n    w_q, w_k = np.zeros((2, 7, 1))\n"
+        "    w_q[3], w_k[6], w_k[1] = 3, 1, 0.77\n    return w_q, w_k\n"
+        "import os\nprint('seed:', os.environ.get('ATTENTION_LABS_SEED'))\n"
+    )
+    said = {}
+    for student, per_student in (("ada", False), ("ada", True), ("eve", True)):
+        lab00.api.config.HiddenSeed.seed = "only we know"
+        lab00.api.config.HiddenSeed.per_student = per_student
+        lab00.hand_in(student, {**answers(lab), "steer": telling})
+        assert sum(lab00.grade(student).values()) == 18
+        graded = lab00.path("autograded", student).read_text(encoding="utf-8")
+        assert "only we know" not in graded
+        (said[student, per_student],) = re.findall(r"seed: (\w+)", graded)
+    assert len(set(said.values())) == 3
+    drawn = [repr(sheet("scores", seed, False).cases) for seed in (*said.values(), PUBLIC_SEED)]
+    assert len(set(drawn)) == 4
+
+
+def test_a_kernel_that_dies_costs_no_mark(lab00: Course) -> None:
+    right = answers(read_lab(ROOT / "course" / "lab00_qkv.py"))
+    lab00.hand_in("student", right)
+    path = lab00.path("submitted", "student")
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.insert(20, nbformat.v4.new_code_cell("import os\nos._exit(1)"))
+    nbformat.write(notebook, path)
     assert sum(lab00.grade("student").values()) == 18
+
+
+def test_cells_that_play_with_an_answer_are_left_out_and_others_are_not() -> None:
+    def cell(source: str, role: str = "") -> nbformat.NotebookNode:
+        about = {"nbgrader": {"grade_id": role, "solution": True}} if role else {}
+        return nbformat.v4.new_code_cell(source, metadata=about)
+
+    released = [
+        cell("E = np.ones(3)"),
+        cell("def softmax(x): ...", "softmax"),
+        cell("p = softmax(E)"),
+        cell("figure(p)"),
+        cell("p = 3"),
+        cell("print(p)"),
+        cell("softmax("),
+    ]
+    added = [cell("mine = softmax(E)"), cell("print(p + 1)")]
+    notebook = nbformat.v4.new_notebook(cells=[*released, *added])
+    left_out = play_cells(notebook, nbformat.v4.new_notebook(cells=released))
+    assert [c.source for c in left_out] == ["p = softmax(E)", "figure(p)"]
+
+
+def test_two_exercises_that_lean_on_each_other_earn_nothing(tmp_path: Path) -> None:
+    lab = read_lab(ROOT / "course" / "lab01_scaled_dot_product.py")
+    namespace = answered(lab)
+    exec(
+        "def softmax(x):\n    return attention(x, np.eye(x.shape[-1]) * x.shape[-1] ** 0.5, "
+        "np.eye(x.shape[-1]))[1]\n"
+        "def attention(q, k, v):\n"
+        "    weights = softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]))\n"
+        "    return weights @ v, weights\n",
+        namespace,
+    )
+    assert grade("softmax", namespace["softmax"], PUBLIC_SEED).score == 0
 
 
 def test_without_the_grader_a_graded_cell_scores_zero(
@@ -161,6 +224,7 @@ def test_the_manuals_commands_work_from_release_to_grades(tmp_path: Path) -> Non
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "source" / stem, tmp_path / "source" / stem)
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    shutil.copytree(ROOT / "release" / stem, tmp_path / "release" / stem)  # as in a fresh clone
     assert nbgrader(tmp_path, "generate_assignment", stem).returncode == 0
     released = tmp_path / "release" / stem / f"{stem}.ipynb"
     assert released.read_bytes() == (ROOT / "release" / stem / f"{stem}.ipynb").read_bytes()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -16,7 +19,8 @@ import numpy as np
 import pytest
 
 from attnlab.exercise import Case, Exercise, Layer, Rng
-from attnlab.run import Limits, Record, run
+from attnlab.run import HEAD, Limits, Record, run
+from tests.conftest import ROOT
 
 DOUBLE = Exercise("double", "lab", 1, "double(x)", ("y",))
 PAIR = Exercise("pair", "lab", 1, "pair(x)", ("a", "b"))
@@ -290,18 +294,94 @@ def test_running_beside_threads_works() -> None:
             thread.join()
 
 
+def write_to_the_pipe(message: bytes) -> None:
+    """Write to whatever file is open besides the three streams: the pipe to the parent."""
+    for descriptor in range(3, 64):
+        with contextlib.suppress(OSError):
+            os.write(descriptor, message)
+
+
 @needs_fork
-def test_what_comes_through_the_pipe_cannot_run_code() -> None:
-    def forge(x: np.ndarray) -> np.ndarray:
-        """Write rubbish into every open file before returning."""
-        for descriptor in range(3, 64):
-            try:
-                os.write(descriptor, b"\x00\x00\x00\x10cos\nsystem\n(S'x'")
-            except OSError:
-                continue
+@pytest.mark.parametrize(
+    ("message", "outcome"),
+    [
+        (HEAD.pack(24) + b"cos\nsystem\n(S'true'\ntR.", "died"),
+        (HEAD.pack(1 << 60), "died"),
+        (HEAD.pack(1000) + b"and then nothing", "timeout"),
+    ],
+)
+def test_a_message_that_is_not_ours_is_no_result(message: bytes, outcome: str) -> None:
+    def forge(x: np.ndarray) -> None:
+        write_to_the_pipe(message)
+        time.sleep(60)
+
+    start = time.monotonic()
+    assert one(forge).outcome == outcome
+    assert time.monotonic() - start < LIMITS.seconds
+
+
+@needs_fork
+def test_an_answer_that_returns_twice_shifts_no_record() -> None:
+    def twin(x: np.ndarray) -> np.ndarray:
+        if x[0] == 0:
+            os.fork()
         return x
 
-    assert one(forge).outcome in ("died", "returned")
+    cases = [Case(f"case {i}", 1, {"x": np.array([float(i)])}) for i in range(3)]
+    for _ in range(5):
+        records = run(twin, DOUBLE, cases, limits=LIMITS)
+        got = [r.arrays["y"].tolist() if r.outcome == "returned" else None for r in records]
+        assert all(y in (None, [float(i)]) for i, y in enumerate(got))
+
+
+@needs_fork
+def test_a_tight_limit_that_is_already_set_does_not_end_a_right_answer() -> None:
+    code = (
+        "import resource, numpy as np\n"
+        "from tests.test_run import one\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))\n"
+        "assert one(lambda x: 2 * x).outcome == 'returned'\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+@needs_fork
+def test_a_parent_that_ignores_its_children_is_served() -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert one(lambda x: 2 * x).outcome == "returned"
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+def test_what_is_put_in_place_is_put_back(monkeypatch: pytest.MonkeyPatch, platform: str) -> None:
+    if platform == "linux" and sys.platform != "linux":
+        pytest.skip("cases are forked on Linux only")
+    monkeypatch.setattr(sys, "platform", platform)
+    namespace: dict[str, Any] = {"softmax": None, "mask": None}
+    exec("def attention(x): return [softmax is None, mask is None]", namespace)
+    case, given = Case("a case", 1, {"x": np.zeros(1)}), {"softmax": lambda x: "right"}
+    (record,) = run(namespace["attention"], DOUBLE, [case], given=given, limits=LIMITS)
+    assert record.arrays["y"].tolist() == [True, True]  # nothing there to stand in for
+    exec(NOTEBOOK, namespace)
+    own = namespace["softmax"]
+    (record,) = run(namespace["attention"], DOUBLE, [case], given=given, limits=LIMITS)
+    assert record.arrays["y"].tolist() == [True, True]
+    assert namespace["softmax"] is namespace["alias"] is own
+
+
+@pytest.mark.parametrize(
+    "answer", [lambda: 0, lambda x, y: 0, lambda *, x: 0], ids=["none", "two", "by name"]
+)
+def test_an_answer_that_takes_other_arguments_is_told_so(answer: Callable[..., Any]) -> None:
+    record = one(answer)
+    assert record.outcome == "unusable"
+    assert "cannot be called as `double(x)`" in record.error[1]
+
+
+def test_a_wrong_call_inside_an_answer_is_its_own_error() -> None:
+    assert one(lambda x: np.swapaxes(x, -1)).error[0] == "TypeError"
 
 
 def test_where_processes_cannot_be_forked_cases_run_in_place(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from attnlab.example import BLANK, IDS, TABLE, TOKENS, X, shares
-from attnlab.exercise import Case, Exercise, Mistake
+from attnlab.exercise import Case, Exercise, Layer, Mistake, Rng
 from attnlab.judge import Report, Verdict
 from attnlab.plots import curves, figure, head_maps, heatmap, reading
 from attnlab.show import Shown
@@ -51,6 +51,25 @@ def test_a_graded_table_gives_the_marks_and_no_promise() -> None:
     text = repr(Shown(report(1, 0), graded=True))
     assert "1 of 4 points" in text
     assert "when your work is graded" not in text
+
+
+def test_a_visible_case_can_be_read_in_full_and_a_kept_one_cannot() -> None:
+    inputs = {"x": np.array([0.125, 7]), "rng": Rng(3), "layer": Layer("mean")}
+    for visible in (True, False):
+        case = Case("a case", 1, inputs, visible=visible)
+        verdict = Verdict(case, 0.0, "wrong", expected={"y": np.array([0.625])} if visible else {})
+        html = Shown(Report(Exercise("double", "lab", 1, "double(x)", ("y",)), (verdict,), ()))
+        for words in ("0.125", "0.625", "np.random.default_rng(3)", "LAYERS['mean']"):
+            assert (words in html._repr_html_().replace("&#x27;", "'")) is visible
+
+
+def test_a_long_remark_is_said_once() -> None:
+    long = "It does something that takes many words to say, and that comes again in each case."
+    cases = [Case(f"case {i}", 1, {}) for i in range(3)]
+    verdicts = tuple(Verdict(case, 0.0, long) for case in cases)
+    text = repr(Shown(Report(Exercise("double", "lab", 3, "double(x)", ("y",)), verdicts, ())))
+    assert text.count(long) == 1
+    assert text.count("The same as above.") == 2
 
 
 def test_a_heat_map_has_queries_down_and_keys_across() -> None:

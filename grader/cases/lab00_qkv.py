@@ -50,7 +50,7 @@ def project(rng: np.random.Generator) -> Iterator[Case]:
         ),
     }
     tidy_matrices = {"w_q": tidy(4, 4, 3), "w_k": tidy(5, 4, 3), "w_v": tidy(6, 4, 6)}
-    yield shown("worked by hand: two tokens", 1, by_hand)
+    yield shown("two tokens, whole numbers", 1, by_hand)
     yield shown(
         "a batch of two sentences", 0.5, {"x": tidy(3, 2, 5, 4), **tidy_matrices}, topic="batch"
     )
@@ -99,13 +99,13 @@ def _apart(
 @cases_of(Exercise("lookup", LAB, 2, "lookup(q, k, v)", ("values",)))
 def lookup(rng: np.random.Generator) -> Iterator[Case]:
     by_hand = {
-        "q": np.array([[1.0, 2.0], [-1.0, 0.0]]),
+        "q": np.array([[1.0, 2.0], [2.0, -9.0]]),  # for the second, cosine has another winner
         "k": np.array([[3.0, 0.0], [1.0, 4.0], [-2.0, -1.0]]),
         "v": np.array(
             [[10.0, 11.0, 12.0, 13.0], [20.0, 21.0, 22.0, 23.0], [30.0, 31.0, 32.0, 33.0]]
         ),
     }
-    yield shown("worked by hand: two queries, three keys", 0.75, by_hand)
+    yield shown("the keys of the text, two queries", 0.75, by_hand)
     yield shown(
         "a batch of two",
         0.25,
@@ -114,6 +114,9 @@ def lookup(rng: np.random.Generator) -> Iterator[Case]:
     )
     yield kept("other sizes", 1, _apart(rng, T=4, S=6, d_k=3, d_v=5))
     yield clue("square", _apart(np.random.default_rng(12), T=3, S=3, d_k=3, d_v=3))
+    yield clue(
+        "a cube", _apart(np.random.default_rng(27), 3, T=3, S=3, d_k=3, d_v=3), topic="batch"
+    )
 
 
 @cases_of(Exercise("scores", LAB, 4, "scores(q, k)", ("scores",)))
@@ -139,22 +142,29 @@ def scores(rng: np.random.Generator) -> Iterator[Case]:
     yield clue("a cube", {"q": tidy(19, 3, 3, 3), "k": tidy(20, 3, 3, 3)}, topic="batch")
 
 
+def _twentieths(seed: int, *shape: int) -> np.ndarray:
+    """Draw readable rows that sum to 1: every share is a number of twentieths, at least one."""
+    n = shape[-1]
+    extra = np.random.default_rng(seed).multinomial(20 - n, [1 / n] * n, shape[:-1])
+    return (1 + extra) / 20
+
+
 @cases_of(Exercise("blend", LAB, 4, "blend(weights, v)", ("values",)))
 def blend(rng: np.random.Generator) -> Iterator[Case]:
     by_hand = {
         "weights": np.array([[0.5, 0.25, 0.25], [0.125, 0.125, 0.75]]),
         "v": np.array([[8.0, 0.0, 4.0, 0.0], [0.0, 16.0, 0.0, 8.0], [4.0, 4.0, 0.0, 16.0]]),
     }
-    yield shown("worked by hand: two queries, three values", 1, by_hand)
+    yield shown("the row of the text, widened, and a second row", 1, by_hand)
     yield shown(
         "other sizes",
         0.5,
-        {"weights": shares(np.random.default_rng(21), 5, 4).round(2), "v": tidy(22, 4, 3)},
+        {"weights": _twentieths(21, 5, 4), "v": tidy(22, 4, 3)},
     )
     yield shown(
         "a batch of two",
         0.5,
-        {"weights": shares(np.random.default_rng(23), 2, 3, 5).round(2), "v": tidy(24, 2, 5, 4)},
+        {"weights": _twentieths(23, 2, 3, 5), "v": tidy(24, 2, 5, 4)},
         topic="batch",
     )
     yield kept("longer ones", 1, {"weights": shares(rng, 4, 7), "v": rng.normal(size=(7, 5))})

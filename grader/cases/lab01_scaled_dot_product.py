@@ -45,10 +45,17 @@ def _far_apart(rng: np.random.Generator, heights: list[float], n_keys: int) -> n
     return np.array(heights)[:, None] + rng.integers(-8, 9, (len(heights), n_keys)) / 8
 
 
+def _wide(rng: np.random.Generator, tops: list[float], n_keys: int) -> np.ndarray:
+    """Draw rows with two scores around a top and all others some 2000 below, exact in eighths."""
+    rows = _far_apart(rng, tops, n_keys)
+    rows[:, 2:] -= 2000
+    return rng.permuted(rows, axis=-1)
+
+
 @cases_of(Exercise("softmax", LAB, 6, "softmax(x)", ("weights",)))
 def softmax(rng: np.random.Generator) -> Iterator[Case]:
     yield shown(
-        "worked by hand: two rows of logarithms",
+        "two rows of logarithms",
         0.75,
         {"x": np.log([[1.0, 2.0, 3.0], [4.0, 1.0, 3.0]])},
     )
@@ -57,7 +64,7 @@ def softmax(rng: np.random.Generator) -> Iterator[Case]:
     yield shown("a batch of two", 0.5, {"x": tidy(101, 2, 3, 4)}, topic="batch")
     yield shown(
         "scores around 1000",
-        0.5,
+        0.25,
         {"x": np.array([[1000.0, 1001, 999.5], [1001, 1000.5, 1000]])},
         topic="large",
     )
@@ -68,17 +75,29 @@ def softmax(rng: np.random.Generator) -> Iterator[Case]:
         topic="large",
     )
     yield shown(
+        "rows that reach from -1000 to 2000",
+        0.25,
+        {"x": np.array([[0, 2001, 0.5, 2000, -1000], [-400, 500.5, 501, -1000, -999]])},
+        topic="large",
+    )
+    yield shown(
         "the array it is given stays as it was", 0.25, {"x": tidy(102, 3, 5)}, untouched=True
     )
     yield kept("other sizes", 1, {"x": _level(rng, 5, 7)})
     yield kept("two leading axes", 0.5, {"x": _level(rng, 2, 4, 3, 5)}, topic="batch")
     yield kept("other whole numbers", 0.5, {"x": rng.integers(-1, 2, (4, 6))})
     yield kept(
-        "other large scores", 0.75, {"x": _far_apart(rng, [1000, 0, -1000, 800], 5)}, topic="large"
+        "other large scores", 0.5, {"x": _far_apart(rng, [1000, 0, -1000, 800], 5)}, topic="large"
     )
+    yield kept("other wide rows", 0.25, {"x": _wide(rng, [2000, 1500, 0], 7)}, topic="large")
     yield kept("another array stays as it was", 0.25, {"x": _level(rng, 6, 4)}, untouched=True)
     yield clue("square", {"x": tidy(103, 3, 3)})
     yield clue("a cube", {"x": tidy(104, 3, 3, 3)})
+    yield clue(
+        "scores around -1000",
+        {"x": np.array([[-1000.0, -1001, -999.5], [-1001, -1000.5, -1000]])},
+        topic="large",
+    )
 
 
 def _paper() -> dict[str, np.ndarray]:
@@ -132,18 +151,18 @@ def attention(rng: np.random.Generator) -> Iterator[Case]:
     def whole(*shape: int) -> np.ndarray:
         return rng.integers(-1, 2, shape)
 
-    yield shown("worked by hand: five queries, three keys", 1.5, _paper())
-    yield shown("other sizes", 0.75, _unsaturated(_tidy_from(111), T=2, S=4, d_k=5, d_v=3))
+    yield shown("the example of the text and two more queries", 1.5, _paper())
+    yield shown("other sizes", 0.75, _unsaturated(_tidy_from(111), T=2, S=3, d_k=5, d_v=6))
     yield shown(
         "the arrays it is given stay as they were",
         0.25,
-        _unsaturated(_tidy_from(116), T=4, S=3, d_k=2, d_v=5),
+        _unsaturated(_tidy_from(116), T=5, S=3, d_k=6, d_v=2),
         untouched=True,
     )
     yield shown(
         "a batch of two",
         0.75,
-        _unsaturated(_tidy_from(112), 2, T=3, S=4, d_k=6, d_v=5),
+        _unsaturated(_tidy_from(112), 2, T=3, S=7, d_k=6, d_v=5),
         topic="batch",
     )
     yield shown(
@@ -153,23 +172,23 @@ def attention(rng: np.random.Generator) -> Iterator[Case]:
         topic="large",
     )
     yield kept("longer ones", 1.5, _unsaturated(normal, T=6, S=7, d_k=3, d_v=5))
-    yield kept("whole numbers", 0.75, _unsaturated(whole, T=3, S=4, d_k=6, d_v=5))
+    yield kept("whole numbers", 0.75, _unsaturated(whole, T=3, S=5, d_k=6, d_v=2))
     yield kept(
         "other arrays stay as they were",
         0.25,
-        _unsaturated(normal, T=4, S=5, d_k=7, d_v=3),
+        _unsaturated(normal, T=6, S=5, d_k=7, d_v=3),
         untouched=True,
     )
     yield kept(
         "other large scores",
         0.75,
-        _large(rng, [-900, 1000, -1000, 1000], S=6, root=3, d_v=2),
+        _large(rng, [-900, 1000, -1000, 1000, 800], S=6, root=3, d_v=2),
         topic="large",
     )
     yield kept(
         "two leading axes",
         0.75,
-        _unsaturated(normal, 2, 3, T=4, S=5, d_k=7, d_v=6),
+        _unsaturated(normal, 2, 3, T=8, S=5, d_k=7, d_v=6),
         topic="batch",
     )
     yield clue("square", _unsaturated(_tidy_from(114), T=3, S=3, d_k=3, d_v=3))
@@ -203,11 +222,12 @@ def score_variance(rng: np.random.Generator) -> Iterator[Case]:
         bounds=bounds(16, 4_000, 1.0),
     )
     yield shown(
-        "d_k = 3, every score doubled",
+        "d_k = 3, every score times 0.7",
         0.75,
-        sample(3, 5_000, Rng(122), 2.0),
-        bounds=bounds(3, 5_000, 2.0),
+        sample(3, 7_000, Rng(122), 0.7),
+        bounds=bounds(3, 7_000, 0.7),
     )
+    yield clue("one pair", sample(30, 1, Rng(124), 1.0), bounds={"variance": (0.0, 1e-9)})
     yield shown(
         "the draws come from rng",
         0.5,
@@ -297,7 +317,7 @@ def sharpness(rng: np.random.Generator) -> Iterator[Case]:
 @cases_of(Exercise("softmax_jacobian", LAB, 3, "softmax_jacobian(weights)", ("jacobian",)))
 def softmax_jacobian(rng: np.random.Generator) -> Iterator[Case]:
     trio = np.array(TRIO, dtype=float)
-    yield shown("worked by hand: 1/2, 1/3, 1/6", 1, {"weights": np.array([1 / 2, 1 / 3, 1 / 6])})
+    yield shown("three keys: 1/2, 1/3, 1/6", 1, {"weights": np.array([1 / 2, 1 / 3, 1 / 6])})
     yield shown("four keys", 0.25, {"weights": np.array([0.4, 0.1, 0.2, 0.3])})
     yield shown(
         "a row for each of two queries",

@@ -20,6 +20,8 @@ Array = np.ndarray
 
 SQUARE = np.array([[True, True, False], [False, True, True], [True, True, True]])
 
+SHORT = np.tri(3, 4, 1, dtype=bool)
+
 
 def _mask(rng: np.random.Generator, *leading: int, T: int, S: int) -> Array:
     """Draw a mask in which a row allows two keys at least, not all; neighbouring rows differ."""
@@ -157,6 +159,14 @@ def softmax(rng: np.random.Generator) -> Iterator[Case]:
         {"scores": levels + rng.integers(-2, 3, (3, 5)) / 4, "mask": _mask(rng, T=3, S=5)},
         topic="large",
     )
+    yield clue(  # not every copy of the scores can hold −inf
+        "whole numbers to write into", {"scores": np.arange(12).reshape(3, 4) % 5, "mask": SHORT}
+    )
+    yield clue(  # what takes no maximum fails here, what takes one over too many keys does not
+        "large scores close together",
+        {"scores": 900.0 + np.arange(12).reshape(3, 4) % 5 / 8, "mask": SHORT},
+        topic="large",
+    )
 
 
 def _shown_attention() -> Iterator[Case]:
@@ -268,9 +278,10 @@ def _large(rng: np.random.Generator) -> dict[str, Array]:
 @cases_of(Exercise("influence", LAB, 4, "influence(layer, x)", ("influence",)))
 def influence(rng: np.random.Generator) -> Iterator[Case]:
     window, first = Layer("window"), Layer("first")
+    forth, back = Layer("first to last"), Layer("last to first")
     yield shown(
         "by hand: each token takes the mean of itself and the one before",
-        0.75,
+        0.5,
         {
             "layer": window,
             "x": np.array([[1.0, 2.0, 0.5], [0.5, -1.0, 1.0], [2.0, 1.0, -0.5], [-1.0, 0.5, 1.5]]),
@@ -278,7 +289,7 @@ def influence(rng: np.random.Generator) -> Iterator[Case]:
     )
     yield shown(
         "every token copies the first, and your x stays as it was",
-        0.5,
+        0.25,
         {"layer": first, "x": _steady(34, 5, 2)},
         untouched=True,
     )
@@ -295,13 +306,33 @@ def influence(rng: np.random.Generator) -> Iterator[Case]:
     )
     yield shown(
         "two layers with zeros in the same places of their weights",
-        0.5,
-        {"causal": Layer("causal"), "leaking": Layer("leaking"), "x": _steady(36, 4, 3)},
+        0.25,
+        {"causal": Layer("causal"), "leaking": Layer("leaking"), "x": _steady(49, 4, 3)},
+        probe="call_with_layers",
+    )
+    yield shown(
+        "the first feature of each token is added to the last feature of the next token",
+        0.25,
+        {"layer": forth, "x": _steady(41, 4, 3)},
+    )
+    yield shown(
+        "the last feature of each token is added to the first feature of the next token",
+        0.25,
+        {"layer": back, "x": _steady(42, 5, 3)},
+    )
+    yield shown(
+        "one token is all zeros",
+        0.25,
+        {"layer": window, "x": _steady(43, 4, 2) * [[1], [1], [0], [1]]},
+    )
+    yield clue(  # which end was looked at, where only one feature was
+        "the first feature or the last is added to the second of the next token",
+        {"one": Layer("first to second"), "other": Layer("last to second"), "x": _steady(45, 3, 4)},
         probe="call_with_layers",
     )
     yield kept(
         "one layer looks back, one ahead",
-        0.75,
+        0.5,
         {"back": Layer("causal"), "ahead": Layer("ahead"), "x": _tokens(rng, 6, 3)},
         probe="call_with_layers",
     )
@@ -315,7 +346,19 @@ def influence(rng: np.random.Generator) -> Iterator[Case]:
     signs = rng.choice([-1, 1], (5, 3))
     yield kept("other whole numbers", 0.25, {"layer": window, "x": signs * numbers})
     yield kept(
-        "every token copies the first, elsewhere", 0.5, {"layer": first, "x": _tokens(rng, 4, 5)}
+        "every token copies the first, elsewhere", 0.25, {"layer": first, "x": _tokens(rng, 4, 5)}
+    )
+    yield kept(
+        "zeros in the same places of the weights, elsewhere",
+        0.25,
+        {"causal": Layer("causal"), "leaking": Layer("leaking"), "x": _tokens(rng, 5, 4)},
+        probe="call_with_layers",
+    )
+    yield kept(
+        "single features are handed on, elsewhere",
+        0.25,
+        {"forth": forth, "back": back, "x": _tokens(rng, 6, 4)},
+        probe="call_with_layers",
     )
 
 
@@ -353,9 +396,19 @@ def layer(rng: np.random.Generator) -> Iterator[Case]:
     def new(d_model: int, **sizes: int) -> dict[str, int]:
         return {"d_model": d_model, **sizes, "seed": 3}
 
-    drawn = {"compare": DRAWN, "probe": "draw_layer", "measure": "drawn_layer"}
+    drawn = {"probe": "draw_layer", "measure": "drawn_layer"}
     fixed = np.random.default_rng(37)
-    yield shown("its four matrices", 0.25, new(5, d_k=3, d_v=4), **drawn)
+    yield shown("its four matrices, d_k left out", 0.25, new(5, d_v=4), compare=DRAWN, **drawn)
+    yield shown("its four matrices, d_v left out", 0.25, new(6, d_k=4), compare=DRAWN[:4], **drawn)
+    # With d_v = d_model the rows of all four are alike, so w_o may be drawn by either.
+    yield shown(
+        "the spread of the draws times √d_model is about 1",
+        0.25,
+        new(24, d_k=8, d_v=24),
+        compare=("spread",),
+        bounds={"spread": _spread_bounds(2 * 24 * 8 + 2 * 24 * 24)},
+        **drawn,
+    )
     yield shown(
         "causal",
         0.25,
@@ -370,12 +423,21 @@ def layer(rng: np.random.Generator) -> Iterator[Case]:
         probe="use_layer",
     )
     yield shown(
-        "causal, with padding as well",
+        "a batch of two sentences with padding, causal",
         0.25,
-        {"x": tidy(40, 6, 4), "mask": padded, **_layer(fixed, 4, 3, 2, causal=True)},
+        {
+            "x": tidy(40, 2, 5, 4),
+            "mask": padding_mask(np.array([2, 4]), 5),
+            **_layer(fixed, 4, 3, 6, causal=True),
+        },
+        topic="batch",
         probe="use_layer",
     )
-    yield kept("no d_k and no d_v given", 0.25, new(6), **drawn)
+    yield clue(
+        "causal, with padding as well",
+        {"x": tidy(44, 6, 4), "mask": padded, **_layer(fixed, 4, 3, 2, causal=True)},
+        probe="use_layer",
+    )
     yield kept(
         "neither mask",
         0.25,
@@ -389,11 +451,9 @@ def layer(rng: np.random.Generator) -> Iterator[Case]:
         {**both, **_layer(rng, 3, 4, 2, causal=True)},
         probe="use_layer",
     )
-    batch = {"x": rng.uniform(-1, 1, (2, 5, 4)), "mask": padding_mask(np.array([2, 4]), 5)}
-    yield kept(
-        "a batch of two sentences with padding, causal",
-        0.25,
-        {**batch, **_layer(rng, 4, 3, 6, causal=True)},
-        topic="batch",
-        probe="use_layer",
-    )
+
+
+def _spread_bounds(n: int) -> tuple[float, float]:
+    """Give five standard deviations of the spread of n numbers, to either side of 1."""
+    sigma = 1 / np.sqrt(2 * n)
+    return float(1 - 5 * sigma), float(1 + 5 * sigma)

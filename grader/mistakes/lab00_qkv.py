@@ -29,6 +29,43 @@ def embed_scaled(ids, table):
 
 
 @wrong(
+    "embed",
+    "np.take without an axis",
+    "Without an axis `np.take` counts through the whole table, number by number, and gives one "
+    "number a token. Take rows: axis 0.",
+)
+def embed_take_flat(ids, table):
+    return np.take(table, ids)
+
+
+@wrong(
+    "embed",
+    "columns were taken instead of rows",
+    "`table[:, i]` is one feature of every word. A word's features are a row: the first axis.",
+)
+def embed_columns(ids, table):
+    return table[:, ids]
+
+
+@wrong(
+    "embed",
+    "ids were counted from 1",
+    "Ids begin at 0, as indices do: id 0 is the first row.",
+)
+def embed_from_one(ids, table):
+    return table[ids - 1]
+
+
+@wrong(
+    "embed",
+    "the ids were flattened",
+    "Flattened, the sentences of a batch become one long one. Indexing takes `ids` of any shape.",
+)
+def embed_flattened(ids, table):
+    return table[np.ravel(ids)]
+
+
+@wrong(
     "project",
     "w @ x instead of x @ w",
     "Tokens are the rows of x, so x stands on the left: (T, d_model) @ (d_model, d_k).",
@@ -134,6 +171,50 @@ def lookup_over_queries(q, k, v):
 
 
 @wrong(
+    "lookup",
+    "cosine instead of the dot product",
+    "Cosine takes the length of a key out, and here a long key does match more. Compare plain "
+    "dot products.",
+)
+def lookup_cosine(q, k, v):
+    k_unit = k / np.linalg.norm(k, axis=-1, keepdims=True)
+    best = np.argmax(q @ np.swapaxes(k_unit, -1, -2), axis=-1)
+    return np.take_along_axis(v, best[..., None], axis=-2)
+
+
+@wrong(
+    "lookup",
+    "the nearest key instead of the largest dot product",
+    "Distance asks how equal a query and a key are. Here the best match is the largest dot "
+    "product.",
+)
+def lookup_nearest(q, k, v):
+    gaps = q[..., :, None, :] - k[..., None, :, :]
+    best = np.argmin(np.sum(gaps**2, axis=-1), axis=-1)
+    return np.take_along_axis(v, best[..., None], axis=-2)
+
+
+@wrong(
+    "lookup",
+    "the value was looked up along the first axis",
+    "`v[best]` picks rows of a matrix, but in a batch the first axis counts sentences. Pick along "
+    "axis -2, for each sentence on its own.",
+)
+def lookup_first_axis(q, k, v):
+    return v[np.argmax(q @ np.swapaxes(k, -1, -2), axis=-1)]
+
+
+@wrong(
+    "lookup",
+    "`.T` on a batch",
+    "`.T` turns all axes round, the batch too. Only the last two should change places; then pick "
+    "the values sentence by sentence, along axis -2.",
+)
+def lookup_dot_t(q, k, v):
+    return v[np.argmax(q @ k.T, axis=-1)]
+
+
+@wrong(
     "scores",
     "the keys were not transposed",
     "(T, d_k) @ (S, d_k) does not fit; the second factor must be (d_k, S).",
@@ -194,6 +275,26 @@ def scores_scaled(q, k):
 )
 def scores_queries_only(q, k):
     return q @ np.swapaxes(q, -1, -2)
+
+
+@wrong(
+    "scores",
+    "cosine instead of the dot product",
+    "Cosine divides by the lengths of query and key. Here lengths count: plain dot products.",
+)
+def scores_cosine(q, k):
+    q_unit = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    k_unit = k / np.linalg.norm(k, axis=-1, keepdims=True)
+    return q_unit @ np.swapaxes(k_unit, -1, -2)
+
+
+@wrong(
+    "blend",
+    "np.dot on a batch",
+    "`np.dot` pairs every sentence with every other one. `@` keeps each sentence to itself.",
+)
+def blend_np_dot(weights, v):
+    return np.dot(weights, v)
 
 
 @wrong(

@@ -248,6 +248,61 @@ def softmax_global_max(x):
 
 @wrong(
     "softmax",
+    "the mean of each row taken off, not its largest",
+    "That helps until one score stands far above the others: above the mean e to it can still be "
+    "too large. What makes sure that no power is above 1?",
+)
+def softmax_mean_off(x):
+    e = np.exp(x - np.mean(x, axis=-1, keepdims=True))
+    return e / np.sum(e, axis=-1, keepdims=True)
+
+
+@wrong(
+    "softmax",
+    "the minimum of each row taken off, not its largest",
+    "Then the largest score can still be too large for e to the power. Which score has to become 0 "
+    "so that all others are below?",
+)
+def softmax_min_off(x):
+    e = np.exp(x - np.min(x, axis=-1, keepdims=True))
+    return e / np.sum(e, axis=-1, keepdims=True)
+
+
+@wrong(
+    "softmax",
+    "divided by the maximum instead of taking it off",
+    "A difference of scores decides about their shares, and division changes the differences. "
+    "Subtraction does not.",
+)
+def softmax_divided_by_max(x):
+    e = np.exp(x / np.max(x, axis=-1, keepdims=True))
+    return e / np.sum(e, axis=-1, keepdims=True)
+
+
+@wrong(
+    "softmax",
+    "the largest absolute value taken off",
+    "In a row of scores around -1000 that makes every power 0, and 0 over 0 is nan. Take the "
+    "largest score itself, with its sign.",
+)
+def softmax_absolute_max(x):
+    e = np.exp(x - np.max(np.abs(x), axis=-1, keepdims=True))
+    return e / np.sum(e, axis=-1, keepdims=True)
+
+
+@wrong(
+    "softmax",
+    "1000 taken off every score",
+    "A fixed number fits scores of one height only. Each row needs a number of its own: its "
+    "largest.",
+)
+def softmax_minus_thousand(x):
+    e = np.exp(x - 1000)
+    return e / np.sum(e, axis=-1, keepdims=True)
+
+
+@wrong(
+    "softmax",
     "the maximum of each column taken off",
     "Only a number that is the same all along a row leaves its shares alone: take the maximum "
     "along the last axis.",
@@ -440,7 +495,8 @@ def attention_not_scaled(q, k, v):
 @wrong(
     "attention",
     "divided by d_k instead of √d_k",
-    "The scores have standard deviation √d_k, not d_k. Divided by d_k the weights are too flat.",
+    "It is the root of the number of features that scores are divided by. Divided by d_k itself "
+    "the weights are too flat.",
 )
 def attention_by_d_k(q, k, v):
     weights = softmax(q @ np.swapaxes(k, -1, -2) / q.shape[-1])
@@ -506,6 +562,16 @@ def attention_by_root_of_queries(q, k, v):
 )
 def attention_by_root_of_keys(q, k, v):
     weights = softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(k.shape[-2]))
+    return weights @ v, weights
+
+
+@wrong(
+    "attention",
+    "divided by a fixed number from the text",
+    "√4 = 2 belongs to the example on paper. Read d_k off the arrays you are given.",
+)
+def attention_by_two(q, k, v):
+    weights = softmax(q @ np.swapaxes(k, -1, -2) / 2)
     return weights @ v, weights
 
 
@@ -676,6 +742,19 @@ def attention_over_everything(q, k, v):
 )
 def attention_no_max(q, k, v):
     e = np.exp(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]))
+    weights = e / np.sum(e, axis=-1, keepdims=True)
+    return weights @ v, weights
+
+
+@wrong(
+    "attention",
+    "a softmax of its own with one maximum for all queries",
+    "A query far below the largest score of all gets 0 everywhere, and 0 over 0 is nan. Each row "
+    "needs its own largest score; your `softmax` knows how.",
+)
+def attention_global_max(q, k, v):
+    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+    e = np.exp(scores - np.max(scores))
     weights = e / np.sum(e, axis=-1, keepdims=True)
     return weights @ v, weights
 
@@ -879,6 +958,36 @@ def variance_not_summed(d_k, n, rng, scale=1.0):
 
 @wrong(
     "score_variance",
+    "the mean over the features instead of their sum",
+    "A dot product adds the products up. Their mean is d_k times smaller.",
+)
+def variance_of_means(d_k, n, rng, scale=1.0):
+    q, k = rng.standard_normal((n, d_k)), rng.standard_normal((n, d_k))
+    return np.var(scale * np.mean(q * k, axis=-1))
+
+
+@wrong(
+    "score_variance",
+    "divided by √d_k as well",
+    "Only `scale` belongs here: whoever calls the function says whether and how to divide.",
+)
+def variance_divided_by_root(d_k, n, rng, scale=1.0):
+    q, k = rng.standard_normal((n, d_k)), rng.standard_normal((n, d_k))
+    return np.var(scale * np.sum(q * k, axis=-1) / np.sqrt(d_k))
+
+
+@wrong(
+    "score_variance",
+    "rounded to a whole number",
+    "A measurement keeps its decimals: return it as it is, and round when you print.",
+)
+def variance_rounded(d_k, n, rng, scale=1.0):
+    q, k = rng.standard_normal((n, d_k)), rng.standard_normal((n, d_k))
+    return round(float(np.var(scale * np.sum(q * k, axis=-1))))
+
+
+@wrong(
+    "score_variance",
     "a sum of squares, not divided by n",
     "A variance is a mean: divide by the number of pairs.",
 )
@@ -1002,6 +1111,56 @@ def sharpness_always_root(d_k, divisor, n_keys, n_queries, rng):
 def sharpness_root_of_divisor(d_k, divisor, n_keys, n_queries, rng):
     q, k = rng.standard_normal((n_queries, d_k)), rng.standard_normal((n_keys, d_k))
     return softmax(q @ k.T / np.sqrt(divisor)).max(axis=-1).mean()
+
+
+@wrong(
+    "sharpness",
+    "divided by √d_k as well",
+    "Scores are divided by the divisor and nothing else; where √d_k is wanted, it is passed in.",
+)
+def sharpness_root_as_well(d_k, divisor, n_keys, n_queries, rng):
+    q, k = rng.standard_normal((n_queries, d_k)), rng.standard_normal((n_keys, d_k))
+    return softmax(q @ k.T / np.sqrt(d_k) / divisor).max(axis=-1).mean()
+
+
+@wrong(
+    "sharpness",
+    "the weights were divided, not the scores",
+    "Divide before softmax: the weights of a query must still sum to 1.",
+)
+def sharpness_divided_after(d_k, divisor, n_keys, n_queries, rng):
+    q, k = rng.standard_normal((n_queries, d_k)), rng.standard_normal((n_keys, d_k))
+    return (softmax(q @ k.T) / divisor).max(axis=-1).mean()
+
+
+@wrong(
+    "sharpness",
+    "the smallest weight of each query",
+    "Sharp means that one key has most of it: take the largest weight of each query.",
+)
+def sharpness_smallest(d_k, divisor, n_keys, n_queries, rng):
+    q, k = rng.standard_normal((n_queries, d_k)), rng.standard_normal((n_keys, d_k))
+    return softmax(q @ k.T / divisor).min(axis=-1).mean()
+
+
+@wrong(
+    "sharpness",
+    "one query only",
+    "One query may be sharp or flat by chance. Draw `n_queries` of them and take the mean.",
+)
+def sharpness_one_query(d_k, divisor, n_keys, n_queries, rng):
+    q, k = rng.standard_normal(d_k), rng.standard_normal((n_keys, d_k))
+    return softmax(k @ q / divisor).max()
+
+
+@wrong(
+    "sharpness",
+    "the median instead of the mean",
+    "The median is the query in the middle, however sharp the others are. Take the mean.",
+)
+def sharpness_median(d_k, divisor, n_keys, n_queries, rng):
+    q, k = rng.standard_normal((n_queries, d_k)), rng.standard_normal((n_keys, d_k))
+    return np.median(softmax(q @ k.T / divisor).max(axis=-1))
 
 
 @wrong(
@@ -1148,6 +1307,16 @@ def jacobian_one_everywhere(weights):
 def jacobian_softmax_again(weights):
     p = softmax(weights)[..., None]
     return p * np.eye(weights.shape[-1]) - p * np.swapaxes(p, -1, -2)
+
+
+@wrong(
+    "softmax_jacobian",
+    "p @ p.T of a vector, which is one number",
+    "Turning a vector round changes nothing, so `@` gives a plain dot product. A new axis makes a "
+    "column of it: a column times a row gives all pairs.",
+)
+def jacobian_dot(weights):
+    return np.diag(weights) - weights @ weights.T
 
 
 @wrong(

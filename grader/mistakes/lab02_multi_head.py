@@ -69,7 +69,7 @@ def split_heads_features_first(x, n_heads):
 
 @wrong(
     "split_heads",
-    "all axes turned round with `.T`",
+    "all axes reversed with `.T`",
     "`.T` reverses every axis, d_head and the batch too. Only H and T should change places.",
 )
 def split_heads_dot_t(x, n_heads):
@@ -124,6 +124,18 @@ def split_heads_from_the_front(x, n_heads):
     if d_model % n_heads:
         raise ValueError(f"d_model = {d_model} is not divisible by n_heads = {n_heads}")
     return x.reshape(*leading, n_tokens, n_heads, d_model // n_heads).swapaxes(0, 1)
+
+
+@wrong(
+    "split_heads",
+    "the heads were stacked in front of the batch",
+    "Stacked along axis 0, the heads come before the sentences. They belong right in front of the "
+    "tokens: T is axis -2 of the result, so H is axis -3.",
+)
+def split_heads_stacked_in_front(x, n_heads):
+    if x.shape[-1] % n_heads:
+        raise ValueError(f"d_model = {x.shape[-1]} is not divisible by n_heads = {n_heads}")
+    return np.stack(np.split(x, n_heads, axis=-1), axis=0)
 
 
 @wrong(
@@ -330,12 +342,23 @@ def merge_heads_first_axis(x):
 
 @wrong(
     "merge_heads",
-    "all axes turned round with `.T`",
+    "all axes reversed with `.T`",
     "`.T` reverses every axis. Only H and T should change places before the reshape.",
 )
 def merge_heads_dot_t(x):
     *leading, n_heads, n_tokens, d_head = x.shape
     return x.T.reshape(*leading, n_tokens, n_heads * d_head)
+
+
+@wrong(
+    "merge_heads",
+    "axes 0 and 1 were swapped, counted from the front",
+    "In a batch these are the sentences and the heads. Heads and tokens are axes -3 and -2, "
+    "whatever stands before them, and only the last two axes are joined.",
+)
+def merge_heads_from_the_front(x):
+    tokens_first = x.swapaxes(0, 1)
+    return tokens_first.reshape(len(tokens_first), -1)
 
 
 @wrong(
@@ -376,7 +399,7 @@ def merge_heads_batch_mixed(x):
     "multi_head_attention",
     "divided by √d_model",
     "The dot products of a head run over d_head features, so √d_head is their spread. √d_model "
-    "is too much by √H, and every head looks too evenly.",
+    "is too large by √H, and every head's shares come out too even.",
 )
 def multi_head_attention_by_model(x, w_q, w_k, w_v, w_o, n_heads):
     q, k, v = (split_heads(x @ w, n_heads) for w in (w_q, w_k, w_v))
@@ -387,8 +410,8 @@ def multi_head_attention_by_model(x, w_q, w_k, w_v, w_o, n_heads):
 @wrong(
     "multi_head_attention",
     "divided by √H",
-    "How many heads there are does not widen the scores; how many features each dot product "
-    "runs over does: √d_head.",
+    "The number of heads does not widen the scores. The number of features in each dot product "
+    "does: divide by √d_head.",
 )
 def multi_head_attention_by_heads(x, w_q, w_k, w_v, w_o, n_heads):
     q, k, v = (split_heads(x @ w, n_heads) for w in (w_q, w_k, w_v))
@@ -908,7 +931,7 @@ class MultiHeadAttentionHe:
 @wrong(
     "MultiHeadAttention",
     "a fixed spread of 0.02",
-    "Large models do so at one width. Here the spread follows the width: 1/√d_model.",
+    "Some large models do so, for one width. Here the spread follows the width: 1/√d_model.",
 )
 class MultiHeadAttentionFixed:
     def __init__(self, d_model, n_heads, seed=0):
@@ -997,6 +1020,24 @@ class MultiHeadAttentionGlobal:
 
 @wrong(
     "MultiHeadAttention",
+    "drawn from NumPy's global stream, and the seed was not used",
+    "`np.random.randn` and the like draw from a stream that everybody shares, so the layer depends "
+    "on what was drawn before. Draw from a generator of the layer's own, made from the seed.",
+)
+class MultiHeadAttentionGlobalUnseeded:
+    def __init__(self, d_model, n_heads, seed=0):
+        self.n_heads = n_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = (
+            np.random.randn(d_model, d_model) / np.sqrt(d_model) for _ in range(4)
+        )
+        self.n_parameters = 4 * d_model**2
+
+    def forward(self, x, mask=None):
+        return multi_head_attention(x, self.w_q, self.w_k, self.w_v, self.w_o, self.n_heads)
+
+
+@wrong(
+    "MultiHeadAttention",
     "the seed was not used",
     "`default_rng()` without a seed draws something new every time, so nobody can repeat your "
     "run. Hand the seed on.",
@@ -1072,6 +1113,27 @@ class MultiHeadAttentionPerHead:
 
 @wrong(
     "MultiHeadAttention",
+    "n_parameters is a method, not an attribute",
+    "It is read without brackets: `layer.n_parameters` is a number. Set it in `__init__`, or put "
+    "`@property` above the method.",
+)
+class MultiHeadAttentionMethod:
+    def __init__(self, d_model, n_heads, seed=0):
+        rng = np.random.default_rng(seed)
+        self.d_model, self.n_heads = d_model, n_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = (
+            rng.normal(size=(d_model, d_model)) / np.sqrt(d_model) for _ in range(4)
+        )
+
+    def n_parameters(self):
+        return 4 * self.d_model**2
+
+    def forward(self, x, mask=None):
+        return multi_head_attention(x, self.w_q, self.w_k, self.w_v, self.w_o, self.n_heads)
+
+
+@wrong(
+    "MultiHeadAttention",
     "the matrices are as wide as one head",
     "One matrix serves all heads: d_model columns, d_head of them for each head.",
 )
@@ -1131,9 +1193,9 @@ class MultiHeadAttentionNoOutput:
 
 @wrong(
     "MultiHeadAttention",
-    "the matrices were handed on in another order",
-    "`multi_head_attention` takes w_q, w_k, w_v, w_o, in this order. Here keys and values "
-    "changed places.",
+    "w_k and w_v changed places in forward",
+    "`multi_head_attention` takes w_q, w_k, w_v, w_o, in this order. Here the keys were made with "
+    "w_v and the values with w_k.",
 )
 class MultiHeadAttentionAnotherOrder:
     def __init__(self, d_model, n_heads, seed=0):
@@ -1146,6 +1208,25 @@ class MultiHeadAttentionAnotherOrder:
 
     def forward(self, x, mask=None):
         return multi_head_attention(x, self.w_q, self.w_v, self.w_k, self.w_o, self.n_heads)
+
+
+@wrong(
+    "MultiHeadAttention",
+    "w_q and w_k changed places in forward",
+    "`multi_head_attention` takes w_q, w_k, w_v, w_o, in this order. Here the queries were made "
+    "with w_k and the keys with w_q.",
+)
+class MultiHeadAttentionRolesSwapped:
+    def __init__(self, d_model, n_heads, seed=0):
+        rng = np.random.default_rng(seed)
+        self.n_heads = n_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = (
+            rng.normal(size=(d_model, d_model)) / np.sqrt(d_model) for _ in range(4)
+        )
+        self.n_parameters = 4 * d_model**2
+
+    def forward(self, x, mask=None):
+        return multi_head_attention(x, self.w_k, self.w_q, self.w_v, self.w_o, self.n_heads)
 
 
 @wrong(
@@ -1390,3 +1471,168 @@ def is_permutation_equivariant_signed(layer, x, permutation, atol=1e-9):
     before = layer.forward(x)[0][..., permutation, :]
     after = layer.forward(x[..., permutation, :])[0]
     return bool(np.sum(after - before) <= atol)
+
+
+@wrong(
+    "is_permutation_equivariant",
+    "the sums of the two outputs were compared",
+    "Sums forget which number stood where: a layer that sorts its tokens passes. Compare number by "
+    "number.",
+)
+def is_permutation_equivariant_sums(layer, x, permutation, atol=1e-9):
+    before = layer.forward(x)[0][..., permutation, :]
+    after = layer.forward(x[..., permutation, :])[0]
+    return bool(abs(after.sum() - before.sum()) <= atol)
+
+
+@wrong(
+    "is_permutation_equivariant",
+    "the mean of the differences was compared with atol",
+    "One number that is far off hides among many that agree. The largest difference decides.",
+)
+def is_permutation_equivariant_mean(layer, x, permutation, atol=1e-9):
+    before = layer.forward(x)[0][..., permutation, :]
+    after = layer.forward(x[..., permutation, :])[0]
+    return bool(np.abs(after - before).mean() <= atol)
+
+
+@wrong(
+    "is_permutation_equivariant",
+    "all differences were added up, then compared with atol",
+    "A sum grows with how many numbers there are, and so does a length such as `np.linalg.norm`. "
+    "atol is for each number by itself: the largest difference decides.",
+)
+def is_permutation_equivariant_norm(layer, x, permutation, atol=1e-9):
+    before = layer.forward(x)[0][..., permutation, :]
+    after = layer.forward(x[..., permutation, :])[0]
+    return bool(np.linalg.norm(after - before) <= atol)
+
+
+@wrong(
+    "is_permutation_equivariant",
+    "no absolute value: after minus before",
+    "A difference below 0 passes here, however large. The size of a difference is its absolute "
+    "value.",
+)
+def is_permutation_equivariant_unsigned_after(layer, x, permutation, atol=1e-9):
+    before = layer.forward(x)[0][..., permutation, :]
+    after = layer.forward(x[..., permutation, :])[0]
+    return bool(np.max(after - before) <= atol)
+
+
+@wrong(
+    "is_permutation_equivariant",
+    "no absolute value: before minus after",
+    "A difference below 0 passes here, however large. The size of a difference is its absolute "
+    "value.",
+)
+def is_permutation_equivariant_unsigned_before(layer, x, permutation, atol=1e-9):
+    before = layer.forward(x)[0][..., permutation, :]
+    after = layer.forward(x[..., permutation, :])[0]
+    return bool(np.max(before - after) <= atol)
+
+
+@wrong(
+    "is_permutation_equivariant",
+    "one number that agrees was enough",
+    "`any` asks whether some number agrees. Equal outputs agree in all of them.",
+)
+def is_permutation_equivariant_any(layer, x, permutation, atol=1e-9):
+    before = layer.forward(x)[0][..., permutation, :]
+    after = layer.forward(x[..., permutation, :])[0]
+    return bool((np.abs(after - before) <= atol).any())
+
+
+@wrong(
+    "is_permutation_equivariant",
+    "compared for exact equality",
+    "Sums taken in another order differ in their last digits, so a right layer fails. The caller "
+    "says what is near enough: atol.",
+)
+def is_permutation_equivariant_exact(layer, x, permutation, atol=1e-9):
+    before = layer.forward(x)[0][..., permutation, :]
+    after = layer.forward(x[..., permutation, :])[0]
+    return np.array_equal(after, before)
+
+
+@wrong(
+    "is_permutation_equivariant",
+    "the verdict was turned round",
+    "This says True where the two sides differ. Equivariant means that they agree: is there "
+    "a `not` too many, or a `>` for a `<=`?",
+)
+def is_permutation_equivariant_inverted(layer, x, permutation, atol=1e-9):
+    before = layer.forward(x)[0][..., permutation, :]
+    after = layer.forward(x[..., permutation, :])[0]
+    return not np.allclose(after, before, rtol=0, atol=atol)
+
+
+@wrong(
+    "is_permutation_equivariant",
+    "the weights were compared, with both axes permuted",
+    "So the weights move, but the question is about the output: a layer may add something to the "
+    "tokens that its weights do not show. `forward` returns the output first.",
+)
+def is_permutation_equivariant_weights_both_axes(layer, x, permutation, atol=1e-9):
+    before = layer.forward(x)[1][..., permutation, :][..., permutation]
+    after = layer.forward(x[..., permutation, :])[1]
+    return np.allclose(after, before, rtol=0, atol=atol)
+
+
+@wrong(
+    "is_permutation_equivariant",
+    "`layer(x)` in place of `layer.forward(x)`",
+    "A layer is an object, not a function. What it promises is a method: `layer.forward(x)`.",
+)
+def is_permutation_equivariant_called(layer, x, permutation, atol=1e-9):
+    before = layer(x)[0][..., permutation, :]
+    after = layer(x[..., permutation, :])[0]
+    return np.allclose(after, before, rtol=0, atol=atol)
+
+
+@wrong(
+    "is_permutation_equivariant",
+    "the pair (out, weights) was indexed as if it were the output",
+    "`forward` returns two things, and `[..., permutation, :]` is for an array. Take the first: "
+    "`out, weights = layer.forward(x)`.",
+)
+def is_permutation_equivariant_pair_indexed(layer, x, permutation, atol=1e-9):
+    before = layer.forward(x)[..., permutation, :]
+    after = layer.forward(x[..., permutation, :])
+    return np.allclose(after, before, rtol=0, atol=atol)
+
+
+@wrong(
+    "is_permutation_equivariant",
+    "the squares of the differences were compared with atol",
+    "The square of a small number is far smaller still, so a trace of position passes. Compare the "
+    "differences themselves.",
+)
+def is_permutation_equivariant_squares(layer, x, permutation, atol=1e-9):
+    before = layer.forward(x)[0][..., permutation, :]
+    after = layer.forward(x[..., permutation, :])[0]
+    return bool(np.mean((after - before) ** 2) <= atol)
+
+
+@wrong(
+    "is_permutation_equivariant",
+    "the verdict was turned round, and np.allclose was left to its own tolerances",
+    "Equivariant means that the two sides agree, so no `not`. And the caller says what is near "
+    "enough: atol, and nothing relative (rtol=0).",
+)
+def is_permutation_equivariant_inverted_default(layer, x, permutation, atol=1e-9):
+    before = layer.forward(x)[0][..., permutation, :]
+    after = layer.forward(x[..., permutation, :])[0]
+    return not np.allclose(after, before)
+
+
+@wrong(
+    "is_permutation_equivariant",
+    "the verdict was turned round, and np.allclose also forgave a relative difference",
+    "Equivariant means that the two sides agree, so no `not`. Beside atol, np.allclose has "
+    "rtol=1e-5, which hides a trace of position: set rtol=0.",
+)
+def is_permutation_equivariant_inverted_relative(layer, x, permutation, atol=1e-9):
+    before = layer.forward(x)[0][..., permutation, :]
+    after = layer.forward(x[..., permutation, :])[0]
+    return not np.allclose(after, before, atol=atol)

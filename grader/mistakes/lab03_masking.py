@@ -314,8 +314,8 @@ def additive_billion(mask):
 @wrong(
     "additive_mask",
     "the lowest float instead of −inf",
-    "It is the largest finite fill, but finite: add a negative score and it overflows, and in a "
-    "row where all is masked it cancels. Here −inf is asked for.",
+    "It is the lowest float, but finite: plus an ordinary score it rounds to itself, so in a row "
+    "where all is masked all scores are equal, and share evenly. Here −inf is asked for.",
 )
 def additive_lowest(mask):
     return np.where(mask, 0.0, np.finfo(float).min)
@@ -356,6 +356,16 @@ def additive_tiny(mask):
 )
 def additive_plus(mask):
     return np.where(mask, 0.0, np.inf)
+
+
+@wrong(
+    "additive_mask",
+    "−inf everywhere",
+    "A number minus infinity is −inf, whichever number: 1 − inf as well as 0 − inf. So allowed "
+    "keys are lost too. Choose between two values.",
+)
+def additive_everywhere(mask):
+    return mask - np.inf
 
 
 @wrong(
@@ -552,6 +562,63 @@ def softmax_after_exp(scores, mask):
     with np.errstate(all="ignore"):
         exps = np.exp(scores) * mask
         return exps / exps.sum(axis=-1, keepdims=True)
+
+
+@wrong(
+    "masked_softmax",
+    "masked after the softmax, then divided by the new sums",
+    "The softmax takes its maximum over forbidden keys too: next to one far above, every allowed "
+    "key comes out as 0, and 0/0 is nan. So it is where nothing is allowed. Mask the scores first, "
+    "and look after a sum of 0.",
+)
+def softmax_new_sums(scores, mask):
+    weights = softmax(scores) * mask
+    with np.errstate(invalid="ignore"):
+        return weights / weights.sum(axis=-1, keepdims=True)
+
+
+@wrong(
+    "masked_softmax",
+    "the mask as an index, not stretched",
+    "`scores[~mask] = ...` wants a mask of the very shape of the scores, and (B, 1, S) is not. "
+    "`np.where` stretches a mask by itself; `np.broadcast_to` does it for you.",
+)
+def softmax_mask_as_index(scores, mask):
+    kept = np.array(scores, dtype=float)
+    kept[~mask] = -np.inf
+    highest = np.max(kept, axis=-1, keepdims=True)
+    exps = np.exp(kept - np.where(np.isfinite(highest), highest, 0))
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total > 0, total, 1)
+
+
+@wrong(
+    "masked_softmax",
+    "−inf written into a copy, with the mask as an index",
+    "An index is not stretched: (B, 1, S) does not fit the scores, and a copy of whole numbers "
+    "cannot hold −inf. `np.where` makes a new array of floats and stretches the mask.",
+)
+def softmax_written_into_copy(scores, mask):
+    kept = scores.copy()
+    kept[~mask] = -np.inf
+    highest = np.max(kept, axis=-1, keepdims=True)
+    exps = np.exp(kept - np.where(np.isfinite(highest), highest, 0))
+    total = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(total > 0, total, 1)
+
+
+@wrong(
+    "masked_softmax",
+    "forbidden keys were left out of the rows",
+    "Rows that kept different numbers of keys do not make one array. Leave the forbidden keys in "
+    "their places, with a share of 0.",
+)
+def softmax_left_out(scores, mask):
+    allowed = np.broadcast_to(mask, scores.shape).reshape(-1, scores.shape[-1])
+    rows = scores.reshape(-1, scores.shape[-1])
+    kept = [[s for s, ok in zip(row, oks) if ok] for row, oks in zip(rows, allowed)]
+    exps = [[np.exp(s - max(row)) for s in row] for row in kept]
+    return np.array([[e / sum(row) for e in row] for row in exps])
 
 
 @wrong(
@@ -1075,6 +1142,136 @@ def influence_pair(layer, x):
 
 @wrong(
     "influence",
+    "one array was compared with a pair",
+    "`layer.forward(x)` returns two arrays. Give both a name each time it is called: "
+    "`after, _ = layer.forward(changed)`.",
+)
+def influence_half_a_pair(layer, x):
+    before, _ = layer.forward(x)
+    moved = np.zeros((len(x), len(x)), dtype=bool)
+    for s in range(len(x)):
+        changed = x + 0.0
+        changed[s] += 1
+        moved[:, s] = (layer.forward(changed) != before).any(axis=-1)
+    return moved
+
+
+@wrong(
+    "influence",
+    "more than one number where one True or False is needed",
+    "`layer.forward(x)` returns two arrays, and `==` or `!=` between two pairs asks each array for "
+    "one True or False: give out and weights a name. An `if` about a row wants `.any()`.",
+)
+def influence_pairs_unequal(layer, x):
+    before = layer.forward(x)
+    moved = np.zeros((len(x), len(x)), dtype=bool)
+    for s in range(len(x)):
+        changed = x + 0.0
+        changed[s] += 1
+        moved[:, s] = layer.forward(changed) != before
+    return moved
+
+
+@wrong(
+    "influence",
+    "one answer for all outputs together",
+    "`np.any` without an axis asks whether anything moved at all. Ask each output by itself: one "
+    "True or False a row.",
+)
+def influence_any_at_all(layer, x):
+    before, _ = layer.forward(x)
+    moved = np.zeros((len(x), len(x)), dtype=bool)
+    for s in range(len(x)):
+        changed = x + 0.0
+        changed[s] += 1
+        after, _ = layer.forward(changed)
+        moved[:, s] = np.any(np.abs(after - before) > 1e-9)
+    return moved
+
+
+@wrong(
+    "influence",
+    "every feature of an output had to move",
+    "An output has moved as soon as one of its features has: ask for any, not for all.",
+)
+def influence_all_features(layer, x):
+    before, _ = layer.forward(x)
+    moved = np.zeros((len(x), len(x)), dtype=bool)
+    for s in range(len(x)):
+        changed = x + 0.0
+        changed[s] += 1
+        after, _ = layer.forward(changed)
+        moved[:, s] = np.all(np.abs(after - before) > 1e-9, axis=-1)
+    return moved
+
+
+@wrong(
+    "influence",
+    "only one feature of the token was changed",
+    "What is handed on may be another of its features. Change the whole row.",
+)
+def influence_one_feature_changed(layer, x):
+    before, _ = layer.forward(x)
+    moved = np.zeros((len(x), len(x)), dtype=bool)
+    for s in range(len(x)):
+        changed = x + 0.0
+        changed[s, 0] += 1
+        after, _ = layer.forward(changed)
+        moved[:, s] = np.any(np.abs(after - before) > 1e-9, axis=-1)
+    return moved
+
+
+@wrong(
+    "influence",
+    "only one feature of the outputs was compared",
+    "The change may arrive in another feature. Compare whole rows of `out`.",
+)
+def influence_one_feature_compared(layer, x):
+    before, _ = layer.forward(x)
+    moved = np.zeros((len(x), len(x)), dtype=bool)
+    for s in range(len(x)):
+        changed = x + 0.0
+        changed[s] += 1
+        after, _ = layer.forward(changed)
+        moved[:, s] = np.abs(after[:, 0] - before[:, 0]) > 1e-9
+    return moved
+
+
+@wrong(
+    "influence",
+    "a token of zeros was not changed",
+    "Twice nothing is nothing, and so is a zero set to 0. Add something to the token instead.",
+)
+def influence_doubled_token(layer, x):
+    before, _ = layer.forward(x)
+    moved = np.zeros((len(x), len(x)), dtype=bool)
+    for s in range(len(x)):
+        changed = x + 0.0
+        changed[s] *= 2
+        after, _ = layer.forward(changed)
+        moved[:, s] = np.any(np.abs(after - before) > 1e-9, axis=-1)
+    return moved
+
+
+@wrong(
+    "influence",
+    "outputs that fell were passed over",
+    "An output may go down as well as up, and one feature up while another goes down. Ask, feature "
+    "by feature, whether it is another number.",
+)
+def influence_grown(layer, x):
+    before, _ = layer.forward(x)
+    moved = np.zeros((len(x), len(x)), dtype=bool)
+    for s in range(len(x)):
+        changed = x + 0.0
+        changed[s] += 1
+        after, _ = layer.forward(changed)
+        moved[:, s] = after.sum(axis=-1) > before.sum(axis=-1) + 1e-9
+    return moved
+
+
+@wrong(
+    "influence",
     "True where nothing changes",
     "Turn it round: True means that the output did change.",
 )
@@ -1091,9 +1288,9 @@ def influence_inverted(layer, x):
 
 @wrong(
     "influence",
-    "the change is too small to be seen",
-    "`np.allclose` forgives differences of about 1e−5 of the values. Change a token by much more "
-    "than what the comparison forgives.",
+    "before and after come out equal",
+    "Does `before` belong to the unchanged tokens? `y = x` is no copy: changing y changes x. Or is "
+    "the change too small? `np.allclose` forgives about 1e−5 of the values.",
 )
 def influence_too_small(layer, x):
     before, _ = layer.forward(x)
@@ -1150,7 +1347,7 @@ def influence_whole_numbers(layer, x):
     moved = np.zeros((len(x), len(x)), dtype=bool)
     for s in range(len(x)):
         changed = x.copy()
-        changed[s] = x[s] + 0.1 * np.sign(x[s])
+        changed[s] = x[s] + np.where(x[s] < 0, -0.1, 0.1)
         after, _ = layer.forward(changed)
         moved[:, s] = np.abs(after - before).max(axis=-1) > 1e-9
     return moved
@@ -1188,7 +1385,7 @@ class AttentionCausalOnly:
         self.w_q = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_k = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_v = rng.normal(size=(d_model, d_v)) / np.sqrt(d_model)
-        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_model)
+        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_v)
         self.causal = causal
 
     def forward(self, x, mask=None):
@@ -1211,7 +1408,7 @@ class AttentionExtraOnly:
         self.w_q = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_k = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_v = rng.normal(size=(d_model, d_v)) / np.sqrt(d_model)
-        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_model)
+        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_v)
         self.causal = causal
 
     def forward(self, x, mask=None):
@@ -1234,7 +1431,7 @@ class AttentionOr:
         self.w_q = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_k = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_v = rng.normal(size=(d_model, d_v)) / np.sqrt(d_model)
-        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_model)
+        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_v)
         self.causal = causal
 
     def forward(self, x, mask=None):
@@ -1258,7 +1455,7 @@ class AttentionNeverCausal:
         self.w_q = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_k = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_v = rng.normal(size=(d_model, d_v)) / np.sqrt(d_model)
-        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_model)
+        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_v)
         self.causal = causal
 
     def forward(self, x, mask=None):
@@ -1279,7 +1476,7 @@ class AttentionNoExtra:
         self.w_q = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_k = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_v = rng.normal(size=(d_model, d_v)) / np.sqrt(d_model)
-        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_model)
+        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_v)
         self.causal = causal
 
     def forward(self, x, mask=None):
@@ -1301,7 +1498,7 @@ class AttentionAlwaysCausal:
         self.w_q = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_k = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_v = rng.normal(size=(d_model, d_v)) / np.sqrt(d_model)
-        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_model)
+        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_v)
         self.causal = causal
 
     def forward(self, x, mask=None):
@@ -1324,7 +1521,7 @@ class AttentionDvForDk:
         self.w_q = rng.normal(size=(d_model, d_v)) / np.sqrt(d_model)
         self.w_k = rng.normal(size=(d_model, d_v)) / np.sqrt(d_model)
         self.w_v = rng.normal(size=(d_model, d_v)) / np.sqrt(d_model)
-        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_model)
+        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_v)
         self.causal = causal
 
     def forward(self, x, mask=None):
@@ -1372,7 +1569,7 @@ class AttentionNoOutput:
         self.w_q = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_k = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_v = rng.normal(size=(d_model, d_v)) / np.sqrt(d_model)
-        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_model)
+        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_v)
         self.causal = causal
 
     def forward(self, x, mask=None):
@@ -1444,7 +1641,7 @@ class AttentionSeedIgnored:
         self.w_q = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_k = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_v = rng.normal(size=(d_model, d_v)) / np.sqrt(d_model)
-        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_model)
+        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_v)
         self.causal = causal
 
     def forward(self, x, mask=None):
@@ -1492,7 +1689,7 @@ class AttentionOrder:
         self.w_q = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_k = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
         self.w_v = rng.normal(size=(d_model, d_v)) / np.sqrt(d_model)
-        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_model)
+        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_v)
         self.causal = causal
 
     def forward(self, x, mask=None):
@@ -1501,3 +1698,150 @@ class AttentionOrder:
             mask = past if mask is None else past & mask
         out, weights = masked_attention(x @ self.w_q, x @ self.w_k, x @ self.w_v, mask)
         return weights, out @ self.w_o
+
+
+@wrong(
+    "Attention",
+    "d_v left out becomes d_k",
+    "A length that is left out is d_model, each by itself. Whatever d_k is, d_v need not be the "
+    "same.",
+)
+class AttentionDvFromDk:
+    def __init__(self, d_model, d_k=None, d_v=None, causal=False, seed=0):
+        d_k = d_model if d_k is None else d_k
+        d_v = d_k if d_v is None else d_v
+        rng = np.random.default_rng(seed)
+        self.w_q = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
+        self.w_k = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
+        self.w_v = rng.normal(size=(d_model, d_v)) / np.sqrt(d_model)
+        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_v)
+        self.causal = causal
+
+    def forward(self, x, mask=None):
+        if self.causal:
+            past = causal_mask(x.shape[-2])
+            mask = past if mask is None else past & mask
+        out, weights = masked_attention(x @ self.w_q, x @ self.w_k, x @ self.w_v, mask)
+        return out @ self.w_o, weights
+
+
+@wrong(
+    "Attention",
+    "d_k and d_v have no default",
+    "A caller may leave them out: then they are None, by the signature, and d_model takes their "
+    "place.",
+)
+class AttentionNoDefaults:
+    def __init__(self, d_model, d_k, d_v, causal=False, seed=0):
+        rng = np.random.default_rng(seed)
+        self.w_q = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
+        self.w_k = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
+        self.w_v = rng.normal(size=(d_model, d_v)) / np.sqrt(d_model)
+        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_v)
+        self.causal = causal
+
+    def forward(self, x, mask=None):
+        if self.causal:
+            past = causal_mask(x.shape[-2])
+            mask = past if mask is None else past & mask
+        out, weights = masked_attention(x @ self.w_q, x @ self.w_k, x @ self.w_v, mask)
+        return out @ self.w_o, weights
+
+
+@wrong(
+    "Attention",
+    "the draws are not scaled",
+    "With entries of spread 1, x @ w is √d_model times as wide as x. Divide the draws by √d_model.",
+)
+class AttentionNotScaled:
+    def __init__(self, d_model, d_k=None, d_v=None, causal=False, seed=0):
+        d_k = d_model if d_k is None else d_k
+        d_v = d_model if d_v is None else d_v
+        rng = np.random.default_rng(seed)
+        self.w_q = rng.normal(size=(d_model, d_k))
+        self.w_k = rng.normal(size=(d_model, d_k))
+        self.w_v = rng.normal(size=(d_model, d_v))
+        self.w_o = rng.normal(size=(d_v, d_model))
+        self.causal = causal
+
+    def forward(self, x, mask=None):
+        if self.causal:
+            past = causal_mask(x.shape[-2])
+            mask = past if mask is None else past & mask
+        out, weights = masked_attention(x @ self.w_q, x @ self.w_k, x @ self.w_v, mask)
+        return out @ self.w_o, weights
+
+
+@wrong(
+    "Attention",
+    "the draws were divided by √d_k",
+    "x @ w sums over the d_model features of a token, so √d_model is what its spread grows by. "
+    "√d_k belongs to the scores.",
+)
+class AttentionByRootDk:
+    def __init__(self, d_model, d_k=None, d_v=None, causal=False, seed=0):
+        d_k = d_model if d_k is None else d_k
+        d_v = d_model if d_v is None else d_v
+        rng = np.random.default_rng(seed)
+        self.w_q = rng.normal(size=(d_model, d_k)) / np.sqrt(d_k)
+        self.w_k = rng.normal(size=(d_model, d_k)) / np.sqrt(d_k)
+        self.w_v = rng.normal(size=(d_model, d_v)) / np.sqrt(d_k)
+        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_k)
+        self.causal = causal
+
+    def forward(self, x, mask=None):
+        if self.causal:
+            past = causal_mask(x.shape[-2])
+            mask = past if mask is None else past & mask
+        out, weights = masked_attention(x @ self.w_q, x @ self.w_k, x @ self.w_v, mask)
+        return out @ self.w_o, weights
+
+
+@wrong(
+    "Attention",
+    "the draws were divided by d_model instead of its root",
+    "A sum of d_model products has a spread of √d_model times one of them. Dividing by d_model "
+    "makes it small.",
+)
+class AttentionByDModel:
+    def __init__(self, d_model, d_k=None, d_v=None, causal=False, seed=0):
+        d_k = d_model if d_k is None else d_k
+        d_v = d_model if d_v is None else d_v
+        rng = np.random.default_rng(seed)
+        self.w_q = rng.normal(size=(d_model, d_k)) / d_model
+        self.w_k = rng.normal(size=(d_model, d_k)) / d_model
+        self.w_v = rng.normal(size=(d_model, d_v)) / d_model
+        self.w_o = rng.normal(size=(d_v, d_model)) / d_model
+        self.causal = causal
+
+    def forward(self, x, mask=None):
+        if self.causal:
+            past = causal_mask(x.shape[-2])
+            mask = past if mask is None else past & mask
+        out, weights = masked_attention(x @ self.w_q, x @ self.w_k, x @ self.w_v, mask)
+        return out @ self.w_o, weights
+
+
+@wrong(
+    "Attention",
+    "the length of the batch taken for that of the sentence",
+    "`len(x)` is the first axis, and in a batch that counts sentences. The tokens are counted by "
+    "`x.shape[-2]`.",
+)
+class AttentionLength:
+    def __init__(self, d_model, d_k=None, d_v=None, causal=False, seed=0):
+        d_k = d_model if d_k is None else d_k
+        d_v = d_model if d_v is None else d_v
+        rng = np.random.default_rng(seed)
+        self.w_q = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
+        self.w_k = rng.normal(size=(d_model, d_k)) / np.sqrt(d_model)
+        self.w_v = rng.normal(size=(d_model, d_v)) / np.sqrt(d_model)
+        self.w_o = rng.normal(size=(d_v, d_model)) / np.sqrt(d_v)
+        self.causal = causal
+
+    def forward(self, x, mask=None):
+        if self.causal:
+            past = causal_mask(len(x))
+            mask = past if mask is None else past & mask
+        out, weights = masked_attention(x @ self.w_q, x @ self.w_k, x @ self.w_v, mask)
+        return out @ self.w_o, weights

@@ -109,7 +109,7 @@ class Attention:
         d_k = d_model if d_k is None else d_k
         d_v = d_model if d_v is None else d_v
         shapes = ((d_model, d_k), (d_model, d_k), (d_model, d_v), (d_v, d_model))
-        drawn = [rng.normal(0.0, 1 / math.sqrt(d_model), shape) for shape in shapes]
+        drawn = [rng.normal(0.0, 1 / math.sqrt(shape[0]), shape) for shape in shapes]
         self.w_q, self.w_k, self.w_v, self.w_o = drawn
         self.causal = causal
 

@@ -85,3 +85,8 @@ def steer_one_feature():
     w_k[6] = 1
     w_k[1] = 0.77
     return w_q, w_k
+
+
+@right("blend", "weights divided by their sum once more")
+def blend_renormalised(weights, v):
+    return (weights / weights.sum(-1, keepdims=True)) @ v

@@ -27,6 +27,21 @@ def by_hand_decimals():
     return [scores, scaled, weights, [[3, 9, 24], [4, 8, 24]]]
 
 
+@right("by_hand", "each step from the two decimals of the one before")
+def by_hand_decimals_carried_on():
+    scores = [[0, 2 * 1.10], [0, 2 * 0.69]]
+    scaled = [[0, 1.10], [0, 0.69]]
+    weights = [[0.25, 0.75], [0.33, 0.67]]
+    return scores, scaled, weights, [[3, 9, 24], [3.96, 8.04, 24]]
+
+
+@right("by_hand", "two decimals from 1.39 on")
+def by_hand_decimals_halved():
+    weights = np.array([[0.25, 0.75], [0.33, 0.67]])
+    out = weights @ [[12, 0, 24], [0, 12, 24]]
+    return [[0, 2.2], [0, 1.39]], [[0, 1.1], [0, 0.695]], weights, out
+
+
 @right("by_hand", "computed by NumPy from q, k and v")
 def by_hand_computed():
     q = np.array([[2.0, 0, 0, 0], [0, 2, 0, 0]])

@@ -229,8 +229,8 @@ class MultiHeadAttentionProperty:
     __call__ = forward
 
 
-@right("MultiHeadAttention", "another order of draws, a method that counts")
-class MultiHeadAttentionMethod:
+@right("MultiHeadAttention", "another order of draws, masks refused")
+class MultiHeadAttentionBackwards:
     def __init__(self, d_model, n_heads, seed=0):
         self.d_model = d_model
         self.n_heads = n_heads
@@ -238,8 +238,7 @@ class MultiHeadAttentionMethod:
         for name in ("w_o", "w_v", "w_k", "w_q"):
             setattr(self, name, rng.normal(0, d_model**-0.5, (d_model, d_model)))
 
-    def n_parameters(self):
-        return 4 * self.d_model * self.d_model
+        self.n_parameters = 4 * d_model * d_model
 
     def forward(self, x, mask=None):
         if mask is not None:

@@ -248,25 +248,25 @@ def attention_by_name(q, k, v, mask=None):
     return np.matmul(weights, v), weights
 
 
-@right("influence", "doubled, compared exactly")
+@right("influence", "doubled and one more, compared exactly")
 def influence_doubled(layer, x):
     before = layer.forward(x)[0]
     columns = []
     for s in range(len(x)):
         changed = x.copy()
-        changed[s] *= 2
+        changed[s] = 2 * x[s] + 7
         columns.append((layer.forward(changed)[0] != before).any(axis=1))
     return np.stack(columns, axis=1)
 
 
-@right("influence", "one feature changed by noise, np.allclose row by row")
+@right("influence", "changed by noise, np.allclose row by row")
 def influence_noise(layer, x):
     rng = np.random.default_rng(0)
     base = layer.forward(x)[0]
     moved = np.zeros((len(x), len(x)), dtype=bool)
     for s in range(len(x)):
         changed = np.array(x, dtype=float)
-        changed[s, 0] += rng.uniform(1, 2)
+        changed[s] += rng.uniform(1, 2, x.shape[1])
         out = layer.forward(changed)[0]
         for t in range(len(x)):
             moved[t, s] = not np.allclose(out[t], base[t])
@@ -284,11 +284,11 @@ def influence_far(layer, x):
     return answer
 
 
-@right("influence", "set to zero, norms of the differences")
-def influence_zero(layer, x):
+@right("influence", "all changes in one array, norms of the differences")
+def influence_norms(layer, x):
     T = x.shape[0]
-    keep = 1 - np.eye(T)
-    outs = np.array([layer.forward(x * keep[s][:, None])[0] for s in range(T)])
+    more = np.eye(T)
+    outs = np.array([layer.forward(x - 5 * more[s][:, None])[0] for s in range(T)])
     return np.linalg.norm(outs - layer.forward(x)[0], axis=-1).T > 0
 
 
@@ -312,13 +312,13 @@ def influence_slope(layer, x):
 
 
 @right("influence", "each token's features in reverse and moved")
-def influence_calls_layer(layer, x):
-    before, _ = layer(x)
+def influence_reversed(layer, x):
+    before, _ = layer.forward(x)
     moved = []
     for s in range(len(x)):
         changed = x.copy()
         changed[s] = x[s][::-1] + 3
-        moved.append(np.max(np.abs(layer(changed)[0] - before), axis=1) > 1e-8)
+        moved.append(np.max(np.abs(layer.forward(changed)[0] - before), axis=1) > 1e-8)
     return np.array(moved).T
 
 
@@ -328,10 +328,10 @@ class AttentionMultiplied:
         d_k = d_k or d_model
         d_v = d_v or d_model
         rng = np.random.default_rng(seed)
-        self.w_q = rng.standard_normal((d_model, d_k))
-        self.w_k = rng.standard_normal((d_model, d_k))
-        self.w_v = rng.standard_normal((d_model, d_v))
-        self.w_o = rng.standard_normal((d_v, d_model))
+        self.w_q = rng.standard_normal((d_model, d_k)) * d_model**-0.5
+        self.w_k = rng.standard_normal((d_model, d_k)) * d_model**-0.5
+        self.w_v = rng.standard_normal((d_model, d_v)) * d_model**-0.5
+        self.w_o = rng.standard_normal((d_v, d_model)) * d_model**-0.5  # by d_model here as well
         self.causal = causal
 
     def forward(self, x, mask=None):
@@ -348,8 +348,9 @@ class AttentionAlone:
     def __init__(self, d_model, d_k=None, d_v=None, causal=False, seed=0):
         sizes = [d_model if size is None else size for size in (d_k, d_k, d_v)]
         draw = np.random.default_rng(seed).uniform
-        self.w_q, self.w_k, self.w_v = (draw(-1, 1, (d_model, size)) for size in sizes)
-        self.w_o = draw(-1, 1, (sizes[2], d_model))
+        a, b = (3 / d_model) ** 0.5, (3 / sizes[2]) ** 0.5
+        self.w_q, self.w_k, self.w_v = (draw(-a, a, (d_model, size)) for size in sizes)
+        self.w_o = draw(-b, b, (sizes[2], d_model))
         self.causal = causal
 
     def forward(self, x, mask=None):
@@ -372,7 +373,8 @@ class AttentionValuesFirst:
         self.d_v = d_model if d_v is None else d_v
         self.causal = causal
         for name in ("w_q", "w_k", "w_v"):
-            setattr(self, name, rng.randn(d_model, self.d_v if name == "w_v" else self.d_k))
+            size = self.d_v if name == "w_v" else self.d_k
+            setattr(self, name, rng.randn(d_model, size) / np.sqrt(d_model))
         self.w_o = rng.randn(self.d_v, d_model) / np.sqrt(self.d_v)
 
     def forward(self, x, mask=None):
