@@ -109,6 +109,7 @@ def sound() -> Lab:
 def fresh_sheets() -> Any:
     yield
     sheet.cache_clear()
+    visible_sheet.cache_clear()
     catalogue._load.cache_clear()
     catalogue._load()
 
@@ -118,6 +119,7 @@ def plant(
 ) -> None:
     exercises()
     sheet.cache_clear()
+    visible_sheet.cache_clear()
     specimen = Specimen(name, Mistake("planted by a test", "a hint of some length"), answer)
     monkeypatch.setattr(catalogue, shelf, {name: [specimen]})
 

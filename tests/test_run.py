@@ -294,6 +294,9 @@ def test_running_beside_threads_works() -> None:
             thread.join()
 
 
+PICKLE = b"cos\nsystem\n(S'true'\ntR."  # runs a command when it is unpickled
+
+
 def write_to_the_pipe(message: bytes) -> None:
     """Write to whatever file is open besides the three streams: the pipe to the parent."""
     for descriptor in range(3, 64):
@@ -305,7 +308,7 @@ def write_to_the_pipe(message: bytes) -> None:
 @pytest.mark.parametrize(
     ("message", "outcome"),
     [
-        (HEAD.pack(24) + b"cos\nsystem\n(S'true'\ntR.", "died"),
+        (HEAD.pack(len(PICKLE)) + PICKLE, "died"),
         (HEAD.pack(1 << 60), "died"),
         (HEAD.pack(1000) + b"and then nothing", "timeout"),
     ],
