@@ -107,8 +107,11 @@ def judge(
             continue
         mistake = mistakes[which] if which is not None else None
         message = wrong
+        warned = [line for text in record.warned for line in text.splitlines() if line.strip()]
+        if case.visible and record.outcome == "returned" and warned:
+            message = f"{wrong} It warned: {warned[0].rstrip('.')}."
         if case.topic and plain_ones_pass and mistake is None:
-            message = f"{wrong} {TOPICS[case.topic]}"
+            message = f"{message} {TOPICS[case.topic]}"
         verdicts.append(Verdict(case, 0.0, message, mistake, record.printed, expected))
     shown = [which for which, case in zip(named, cases, strict=True) if not case.clue]
     order = [which for which in shown if which is not None]

@@ -55,6 +55,7 @@ class Record:
     error : type and message, when it raised; the reason, when its result was unusable
     value_error : whether the error is a ValueError
     changed : the arguments it changed
+    warned : the texts of its warnings
     printed : what it printed
     """
 

@@ -100,6 +100,14 @@ def test_a_kept_back_case_quotes_nothing(record: Record) -> None:
             assert quoted not in only.message
 
 
+def test_a_warning_is_quoted_where_values_may_be_seen() -> None:
+    record = returned(EXPECTED * np.nan, warned=("overflow encountered in exp",))
+    assert message(record).endswith("It warned: overflow encountered in exp.")
+    assert "warned" not in message(record, visible=False)
+    assert message(returned(EXPECTED * 2, warned=("", "\n"))).endswith(".")
+    assert verdict(returned(EXPECTED, warned=("careful",))).passed
+
+
 def test_an_argument_that_was_changed_costs_the_case_that_asks_for_it() -> None:
     record = returned(EXPECTED, changed=("x",))
     assert verdict(record).passed
