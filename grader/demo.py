@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -11,6 +12,7 @@ from typing import Any
 import nbformat
 import pandas as pd
 from nbgrader.api import Gradebook
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -131,14 +133,21 @@ def _differences(lab: Lab, class_: Class, marks: pd.DataFrame) -> Iterator[str]:
             yield f"{where}: named {row.mistake!r}, made with {answer.mistake!r}"
 
 
+def _open_table(title: str) -> Table:
+    """Begin a table without frames, narrow enough for a plain terminal."""
+    title = f"\n{title}"
+    return Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, padding=0)
+
+
 def _table(lab: Lab, marks: pd.DataFrame) -> Table:
     wide = marks.pivot_table("points", "student", "exercise", sort=False)
-    title = f"{lab.title} ({lab.stem}): points of {len(wide)} hand-ins"
-    table = Table(title=title, title_justify="left")
+    title = f"{lab.title}: points of {len(wide)} hand-ins"
+    table = _open_table(title)
     table.add_column("student")
     most = marks.drop_duplicates("exercise").set_index("exercise")["of"]
     for name in wide:
-        table.add_column(f"{name}\nof {most[name]:g}", justify="right")
+        broken = re.sub(r"(?<=_)|(?<=[a-z])(?=[A-Z])", "\n", name)  # so that all fit 80 columns
+        table.add_column(f"{broken}\nof {most[name]:g}", justify="right", vertical="bottom")
     table.add_column(f"all\nof {most.sum():g}", justify="right")
     for student, row in wide.iterrows():
         table.add_row(str(student), *(f"{x:g}" for x in row), f"{row.sum():g}")
@@ -146,7 +155,7 @@ def _table(lab: Lab, marks: pd.DataFrame) -> Table:
 
 
 def _pass_rates(marks: pd.DataFrame) -> Table:
-    table = Table(title="How each exercise went", title_justify="left")
+    table = _open_table("How each exercise went")
     for name in ("lab", "exercise", "full marks", "mean"):
         table.add_column(name, justify="left" if name in ("lab", "exercise") else "right")
     for (lab, exercise), group in marks.groupby(["lab", "exercise"], sort=False):
@@ -157,7 +166,7 @@ def _pass_rates(marks: pd.DataFrame) -> Table:
 
 
 def _mistakes(marks: pd.DataFrame) -> Table:
-    table = Table(title="Mistakes named most often", title_justify="left")
+    table = _open_table("Mistakes named most often")
     table.add_column("times", justify="right")
     table.add_column("exercise")
     table.add_column("mistake")
