@@ -5,12 +5,13 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-sys.path.insert(0, str(ROOT))
+if str(ROOT) not in sys.path:  # `grader` stands beside this file and is not installed
+    sys.path.insert(0, str(ROOT))
 
 from nbgrader.converters import Autograde  # noqa: E402
 from nbgrader.preprocessors import Execute  # noqa: E402
 
-from grader.execute import LeaveOutPlay, RescuingExecute  # noqa: E402  (found by the line above)
+from grader.execute import LeaveOutPlay, RescuingExecute  # noqa: E402
 from grader.seed import HiddenSeed  # noqa: E402
 
 c = get_config()  # noqa: F821  (traitlets provides it)

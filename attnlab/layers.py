@@ -74,6 +74,10 @@ def _backwards(x: Array, reach: int | None = None) -> Array:
     return weights
 
 
+def _itself(x: Array) -> Array:
+    return np.eye(len(x))
+
+
 def _first_only(x: Array) -> Array:
     weights = np.zeros((len(x), len(x)))
     weights[:, 0] = 1.0
@@ -96,14 +100,14 @@ def _sorted(x: Array) -> Array:
 LAYERS: dict[str, MixingLayer] = {
     "content": MixingLayer(_by_content),
     "mean": MixingLayer(lambda x: np.full((len(x), len(x)), 1.0 / len(x))),
-    "alone": MixingLayer(lambda x: np.eye(len(x))),
+    "alone": MixingLayer(_itself),
     "causal": MixingLayer(_backwards),
     "leaking": MixingLayer(_leaking),
     "window": MixingLayer(lambda x: _backwards(x, reach=1)),
     "first": MixingLayer(_first_only),
     "positions": MixingLayer(_by_content, positions=1.0),
-    "trace": MixingLayer(lambda x: np.eye(len(x)), positions=1e-7),
-    "fading": MixingLayer(lambda x: np.eye(len(x)), positions=-1e-7),
+    "trace": MixingLayer(_itself, positions=1e-7),
+    "fading": MixingLayer(_itself, positions=-1e-7),
     "first to last": HandingLayer(given=0, taken=-1),
     "last to first": HandingLayer(given=-1, taken=0),
     "first to second": HandingLayer(given=0, taken=1),

@@ -61,10 +61,6 @@ def call_with_layers(answer: Answer, results: Sequence[str], **inputs: Any) -> R
     return {n: name_results(answer(layer, *rest), results)[result] for n, layer in layers.items()}
 
 
-def _construct(answer: Answer, sizes: dict[str, Any], seed: int) -> Any:
-    return answer(**sizes, seed=seed)
-
-
 def _weights(layer: Any) -> list[Any]:
     missing = [name for name in ("w_q", "w_k", "w_v", "w_o") if not hasattr(layer, name)]
     if missing:
@@ -82,11 +78,11 @@ def draw_layer(answer: Answer, results: Sequence[str], *, seed: int, **sizes: An
     np.random.seed(seed)
     quiet_stream = np.random.random()
     np.random.seed(seed)
-    layer = _construct(answer, sizes, seed)
+    layer = answer(**sizes, seed=seed)
     stream = np.random.random()
     raw = dict(zip(("w_q", "w_k", "w_v", "w_o"), _weights(layer), strict=True))
     for name, other_seed in (("again", seed), ("other", seed + 1)):
-        weights = _weights(_construct(answer, sizes, other_seed))
+        weights = _weights(answer(**sizes, seed=other_seed))
         raw[name] = np.concatenate([matrix.ravel() for matrix in weights])
     count = getattr(layer, "n_parameters", None)
     if count is not None:
@@ -101,7 +97,7 @@ def use_layer(answer: Answer, results: Sequence[str], *, x: Any, **inputs: Any) 
     """
     masks = [inputs.pop("mask")] if "mask" in inputs else []
     weights = {name: inputs.pop(name) for name in ("w_q", "w_k", "w_v", "w_o")}
-    layer = _construct(answer, inputs, seed=0)
+    layer = answer(**inputs, seed=0)
     _weights(layer)
     for name, value in weights.items():
         setattr(layer, name, value)

@@ -19,7 +19,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -102,7 +102,6 @@ def run_case(answer: Answer, exercise: Exercise, case: Case) -> Record:
     inputs = {name: materialise(value) for name, value in case.inputs.items()}
     before = {name: np.copy(v) for name, v in inputs.items() if isinstance(v, np.ndarray)}
     printed = _Printed()
-    seen: list[str] = []
     with _quietly(printed) as caught:
         try:
             if case.probe == "call" and not _takes(answer, inputs):
@@ -111,21 +110,11 @@ def run_case(answer: Answer, exercise: Exercise, case: Case) -> Record:
             record = Record("returned", arrays={name: as_array(v, name) for name, v in raw.items()})
         except Unusable as reason:
             record = Record("unusable", error=("", str(reason)))
-        except Exception as error:
+        except (Exception, SystemExit, GeneratorExit) as error:
             record = _raised(error)
-        except (SystemExit, GeneratorExit) as error:
-            record = _raised(error)
-        seen = sorted({str(w.message)[:LONGEST_TEXT] for w in caught})
+        warned = sorted({str(w.message)[:LONGEST_TEXT] for w in caught})
     changed = tuple(n for n, old in before.items() if not _identical(old, inputs[n]))
-    return Record(
-        record.outcome,
-        record.arrays,
-        record.error,
-        record.value_error,
-        changed,
-        tuple(seen),
-        printed.getvalue(),
-    )
+    return replace(record, changed=changed, warned=tuple(warned), printed=printed.getvalue())
 
 
 def _takes(answer: Answer, inputs: Mapping[str, Any]) -> bool:

@@ -230,7 +230,7 @@ def test_the_manuals_commands_work_from_release_to_grades(tmp_path: Path) -> Non
     assert released.read_bytes() == (ROOT / "release" / stem / f"{stem}.ipynb").read_bytes()
     validated = nbgrader(tmp_path, "validate", str(released))
     assert "failed" in validated.stdout
-    assert "CheckFailed" in validated.stdout
+    assert "CheckFailed" in validated.stdout, validated.stdout + validated.stderr
     place = tmp_path / "submitted" / "ada" / stem
     shutil.copytree(released.parent, place)
     for step in ("autograde", "generate_feedback"):
