@@ -96,9 +96,8 @@ def _without_defaults(item: Case | Exercise) -> dict[str, Any]:
     return {n: v for n, v in vars(item).items() if n not in defaults or v != defaults[n]}
 
 
-def _input(value: Input) -> Any:
-    if isinstance(value, np.ndarray):
-        return _array(value)
+def write_input(value: Input) -> Any:
+    """Write a generator or a layer as a dictionary; arrays and numbers stay as they are."""
     if isinstance(value, Rng):
         return {"rng": value.seed}
     if isinstance(value, Layer):
@@ -106,12 +105,20 @@ def _input(value: Input) -> Any:
     return value
 
 
-def _read_input(value: Any) -> Input:
+def read_input(value: Any) -> Input:
+    """Read what `write_input` wrote."""
     if not isinstance(value, dict):
         return value  # type: ignore[no-any-return]
-    if "rng" in value:
-        return Rng(value["rng"])
-    return Layer(value["layer"]) if "layer" in value else _read_array(value)
+    return Rng(value["rng"]) if "rng" in value else Layer(value["layer"])
+
+
+def _input(value: Input) -> Any:
+    return _array(value) if isinstance(value, np.ndarray) else write_input(value)
+
+
+def _read_input(value: Any) -> Input:
+    is_array = isinstance(value, dict) and "flat" in value
+    return _read_array(value) if is_array else read_input(value)
 
 
 def _arrays(arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:

@@ -167,6 +167,8 @@ def _width(case: Case, name: str) -> float:
 
 def fault(exercise: Exercise, case: Case, key: Key, record: Record, seen: Seen) -> str:
     """Say what is wrong with one record; empty when nothing is."""
+    if record.outcome == "no answer":
+        return record.error[1]
     if record.outcome == "timeout":
         return "It did not finish in time. Is there a loop that never ends?"
     if record.outcome == "died":

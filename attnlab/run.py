@@ -10,11 +10,8 @@ import contextlib
 import functools
 import inspect
 import io
-import json
 import os
-import select
 import signal
-import struct
 import sys
 import time
 import warnings
@@ -22,15 +19,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
+from attnlab import wire
 from attnlab.exercise import Case, Exercise, materialise
 from attnlab.probes import PROBES, Answer, Unusable
 
 LARGEST_RESULT = 20_000_000  # bytes; the largest result of any case is a few kB
-HEAD = struct.Struct("!Q")  # a message's length stands before it
 LONGEST_TEXT = 2_000  # characters kept of a message or of what was printed
 LONGEST_NAME = 60  # characters kept of an error's name
 
@@ -50,9 +46,9 @@ class Record:
 
     Parameters
     ----------
-    outcome : "returned", "raised", "unusable", "timeout", "died" or "skipped"
+    outcome : "returned", "raised", "unusable", "no answer", "timeout", "died" or "skipped"
     arrays : the named results, when it returned
-    error : type and message, when it raised; the reason, when its result was unusable
+    error : type and message, when it raised; "" and the reason, when it or its result was unusable
     value_error : whether the error is a ValueError
     changed : the arguments it changed
     warned : the texts of its warnings
@@ -205,10 +201,10 @@ def _run_in_child(
             break
         rest = cases[len(records) :]
         work = functools.partial(
-            _work, answer=answer, exercise=exercise, cases=rest, given=given, limits=limits
+            run_and_tell, answer=answer, exercise=exercise, cases=rest, given=given, limits=limits
         )
         with _child(work) as pipe:
-            records += _collect(pipe, len(rest), limits.case_seconds, deadline)
+            records += hear(wire.Reader(pipe), len(rest), limits.case_seconds, deadline)
     return records
 
 
@@ -240,40 +236,33 @@ def _child(work: Callable[[int], None]) -> Iterator[int]:
             os.waitpid(pid, 0)
 
 
-def _collect(pipe: int, n: int, seconds: float, deadline: float) -> list[Record]:
-    """Receive up to n records; the last one says why there are no more."""
+def hear(reader: wire.Reader, n: int, seconds: float, deadline: float) -> list[Record]:
+    """Receive the records that `run_and_tell` writes.
+
+    Parameters
+    ----------
+    reader : the other end of its pipe
+    n : how many records there will be
+    seconds : how long each may take
+    deadline : the `time.monotonic()` at which all must be there
+
+    Returns
+    -------
+    n records; fewer when one did not come: then the last one is "timeout" or "died"
+    """
     records: list[Record] = []
-    received = b""
     while len(records) < n:
         try:
-            message, received = _receive(pipe, received, min(deadline, time.monotonic() + seconds))
-            records.append(_unpack(message, number=len(records)))
+            message = reader.read(min(deadline, time.monotonic() + seconds))
+            records.append(read_record(wire.unpack(message), number=len(records)))
         except TimeoutError:
             return [*records, Record("timeout")]
-        except (EOFError, OSError, ValueError, KeyError, TypeError, BadZipFile):
-            return [*records, Record("died")]  # gone, or what came is not what we packed
+        except (EOFError, OSError, ValueError):
+            return [*records, Record("died")]  # gone, or what came is not what we sent
     return records
 
 
-def _receive(pipe: int, received: bytes, until: float) -> tuple[bytes, bytes]:
-    """Read one whole message, never waiting beyond a time; return it and what came after it."""
-    while True:
-        if len(received) >= HEAD.size:
-            (length,) = HEAD.unpack_from(received)
-            if length > 2 * LARGEST_RESULT:
-                raise ValueError("a message too long to be ours")
-            if len(received) >= HEAD.size + length:
-                return received[HEAD.size : HEAD.size + length], received[HEAD.size + length :]
-        ready, _, _ = select.select([pipe], [], [], max(0.0, until - time.monotonic()))
-        if not ready:
-            raise TimeoutError
-        part = os.read(pipe, 1 << 20)
-        if not part:
-            raise EOFError
-        received += part
-
-
-def _work(
+def run_and_tell(
     pipe: int,
     answer: Answer,
     exercise: Exercise,
@@ -281,13 +270,11 @@ def _work(
     given: Mapping[str, Callable[..., Any]],
     limits: Limits,
 ) -> None:
+    """Run cases in this process, which is given up for it, and write their records to a pipe."""
     _confine(limits, pipe)
     put_in_place(answer, given, keep=exercise.name)
     for number, case in enumerate(cases):
-        message = _pack(run_case(answer, exercise, case), number)
-        message = HEAD.pack(len(message)) + message
-        while message:
-            message = message[os.write(pipe, message) :]
+        wire.send(pipe, wire.pack(write_record(run_case(answer, exercise, case), number)))
 
 
 def _confine(limits: Limits, pipe: int) -> None:
@@ -295,7 +282,8 @@ def _confine(limits: Limits, pipe: int) -> None:
     import builtins
     import resource
 
-    os.setsid()
+    with contextlib.suppress(PermissionError):  # it may lead its group already
+        os.setsid()
     os.closerange(3, pipe)
     os.closerange(pipe + 1, os.sysconf("SC_OPEN_MAX"))
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -366,29 +354,32 @@ def namespace_of(answer: Any) -> dict[str, Any]:
     return namespace if isinstance(namespace, dict) else {}
 
 
-def _pack(record: Record, number: int) -> bytes:
-    """Write a record as arrays and text only, so that reading it cannot run anything."""
-    fields = asdict(record) | {"number": number}
-    arrays = fields.pop("arrays")
-    buffer = io.BytesIO()
-    text = np.frombuffer(json.dumps(fields).encode(), dtype=np.uint8)
-    np.savez(buffer, _fields=text, **arrays)
-    return buffer.getvalue()
+def write_record(record: Record, number: int) -> dict[str, Any]:
+    """Write a record as named fields, with its place among the others."""
+    return asdict(record) | {"number": number}
 
 
-def _unpack(data: bytes, number: int) -> Record:
-    """Read the record of that number; ValueError when it is another one's."""
-    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
-        arrays = {name: stored[name] for name in stored.files if name != "_fields"}
-        fields = json.loads(stored["_fields"].tobytes())
-    if fields["number"] != number:
-        raise ValueError("a record out of its turn")
-    return Record(
-        outcome=str(fields["outcome"]),
-        arrays=arrays,
-        error=(str(fields["error"][0]), str(fields["error"][1])),
-        value_error=bool(fields["value_error"]),
-        changed=tuple(map(str, fields["changed"])),
-        warned=tuple(map(str, fields["warned"])),
-        printed=str(fields["printed"]),
-    )
+def read_record(fields: Any, number: int) -> Record:
+    """Read the record of that number from its fields.
+
+    Raises
+    ------
+    ValueError : when it is another one's, or no record
+    """
+    try:
+        if fields["number"] != number:
+            raise ValueError("a record out of its turn")
+        arrays = {str(name): array for name, array in fields["arrays"].items()}
+        if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+            raise ValueError("a result that is no array")
+        return Record(
+            outcome=str(fields["outcome"]),
+            arrays=arrays,
+            error=(str(fields["error"][0]), str(fields["error"][1])),
+            value_error=bool(fields["value_error"]),
+            changed=tuple(map(str, fields["changed"])),
+            warned=tuple(map(str, fields["warned"])),
+            printed=str(fields["printed"]),
+        )
+    except (TypeError, KeyError, AttributeError, IndexError) as error:
+        raise ValueError("not a record") from error

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from IPython.display import display
 
 from attnlab.encode import Sheet, visible_sheets
+from attnlab.exercise import Case, Exercise
 from attnlab.judge import judge
 from attnlab.probes import CLASS_PROBES
 from attnlab.run import namespace_of, run
@@ -41,7 +43,7 @@ def check(name: str, answer: Any) -> None:
     if os.environ.get("NBGRADER_EXECUTION") == "autograde":
         return
     sheet = _find(name)
-    complaint = why_not_an_answer(answer, sheet)
+    complaint = why_not_an_answer(answer, sheet.exercise, sheet.cases)
     if complaint:
         raise CheckFailed(complaint)
     records = run(answer, sheet.exercise, sheet.cases)
@@ -57,10 +59,10 @@ def check(name: str, answer: Any) -> None:
         raise CheckFailed(f"{name}: {len(failing)} of {len(report.verdicts)} cases not passed yet.")
 
 
-def why_not_an_answer(answer: Any, sheet: Sheet) -> str:
+def why_not_an_answer(answer: Any, exercise: Exercise, cases: Sequence[Case]) -> str:
     """Say in one sentence why something cannot be checked at all; empty when it can."""
-    name = sheet.exercise.name
-    wants_class = any(case.probe in CLASS_PROBES for case in sheet.cases)
+    name = exercise.name
+    wants_class = any(case.probe in CLASS_PROBES for case in cases)
     if answer is Ellipsis or answer is None:
         return f"{name} is not written yet: it is {answer}."
     if not callable(answer):

@@ -6,7 +6,7 @@ float, which nbgrader reads as the cell's score.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from IPython.display import display
@@ -33,20 +33,31 @@ def mark(name: str, answer: Callable[..., Any]) -> float:
     a float between 0 and the exercise's points
     """
     report = grade(name, answer, course_seed())
-    summary = {"exercise": name, "mistakes": [mistake.name for mistake in report.mistakes]}
-    display(Shown(report, graded=True), metadata={SUMMARY: summary})
+    display(Shown(report, graded=True), metadata=summary(report))
     return report.score
+
+
+def summary(report: Report) -> dict[str, Any]:
+    """Say in short what a report says, for those who read marked notebooks by program."""
+    mistakes = [mistake.name for mistake in report.mistakes]
+    return {SUMMARY: {"exercise": report.exercise.name, "mistakes": mistakes}}
 
 
 def grade(name: str, answer: Callable[..., Any], seed: str) -> Report:
     """Grade an answer on all cases drawn from a seed."""
-    cases = sheet(name, seed, with_mistakes=False)
-    complaint = why_not_an_answer(answer, cases)
+    whole = sheet(name, seed, with_mistakes=False)
+    complaint = why_not_an_answer(answer, whole.exercise, whole.cases)
     if complaint:
-        records = [Record("unusable", error=("", complaint))] * len(cases.cases)
+        records = [Record("no answer", error=("", complaint))] * len(whole.cases)
     else:
-        records = run(answer, cases.exercise, cases.cases, given=given_for(name))
-    report = judge(cases.exercise, cases.cases, cases.keys, (), records)
+        records = run(answer, whole.exercise, whole.cases, given=given_for(name))
+    return judge_all(name, seed, records)
+
+
+def judge_all(name: str, seed: str, records: Sequence[Record]) -> Report:
+    """Judge what an answer did on all cases drawn from a seed."""
+    whole = sheet(name, seed, with_mistakes=False)
+    report = judge(whole.exercise, whole.cases, whole.keys, (), records)
     if report.passed:
         return report
     known = sheet(name, seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -18,6 +18,7 @@ from attnlab.run import run_case
 from grader.catalogue import entry, exercises, reference, wrong_answers
 
 PUBLIC_SEED = "attention-labs"
+MOST_SHEETS = 64  # kept at a time; with a seed for each student there would be ever more
 SEED_VARIABLE = "ATTENTION_LABS_SEED"
 
 
@@ -31,7 +32,7 @@ def digest(*parts: str) -> str:
     return sha256("\n".join(parts).encode()).hexdigest()
 
 
-@cache
+@lru_cache(maxsize=MOST_SHEETS)
 def sheet(name: str, seed: str = PUBLIC_SEED, with_mistakes: bool = True) -> Sheet:
     """Make the whole sheet of an exercise, kept-back cases included.
 

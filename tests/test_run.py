@@ -6,6 +6,7 @@ import contextlib
 import functools
 import os
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -19,7 +20,7 @@ import numpy as np
 import pytest
 
 from attnlab.exercise import Case, Exercise, Layer, Rng
-from attnlab.run import HEAD, Limits, Record, run
+from attnlab.run import Limits, Record, run
 from tests.conftest import ROOT
 
 DOUBLE = Exercise("double", "lab", 1, "double(x)", ("y",))
@@ -308,9 +309,9 @@ def write_to_the_pipe(message: bytes) -> None:
 @pytest.mark.parametrize(
     ("message", "outcome"),
     [
-        (HEAD.pack(len(PICKLE)) + PICKLE, "died"),
-        (HEAD.pack(1 << 60), "died"),
-        (HEAD.pack(1000) + b"and then nothing", "timeout"),
+        (struct.pack("!Q", len(PICKLE)) + PICKLE, "died"),
+        (struct.pack("!Q", 1 << 60), "died"),
+        (struct.pack("!Q", 1000) + b"and then nothing", "timeout"),
     ],
 )
 def test_a_message_that_is_not_ours_is_no_result(message: bytes, outcome: str) -> None:
