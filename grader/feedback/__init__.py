@@ -1,0 +1,1 @@
+"""The page a student gets back: made by nbgrader's generate_feedback, drawn by this package."""
