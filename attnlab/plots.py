@@ -13,7 +13,6 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-import seaborn as sns
 from IPython.display import HTML
 from matplotlib.axes import Axes
 
@@ -48,6 +47,8 @@ def heatmap(
     fmt : how numbers are written in the cells
     labels : names of the horizontal and the vertical axis
     """
+    import seaborn as sns  # it takes longer to load than all the rest, and only maps need it
+
     weights = np.asarray(weights, dtype=float)
     keys = queries if keys is None else keys
     if weights.shape != (len(queries), len(keys)):

@@ -1,0 +1,1 @@
+"""The grader's side of marking: it starts the sandbox, keeps the reference, and judges."""
