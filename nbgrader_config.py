@@ -8,11 +8,16 @@ ROOT = Path(__file__).resolve().parent
 if str(ROOT) not in sys.path:  # `grader` stands beside this file and is not installed
     sys.path.insert(0, str(ROOT))
 
-from nbgrader.converters import Autograde  # noqa: E402
-from nbgrader.preprocessors import Execute  # noqa: E402
+from nbgrader.preprocessors import (  # noqa: E402
+    AssignLatePenalties,
+    CheckCellMetadata,
+    ClearOutput,
+    OverwriteCells,
+    OverwriteKernelspec,
+    SaveAutoGrades,
+)
 
-from grader.execute import LeaveOutPlay, RescuingExecute  # noqa: E402
-from grader.seed import HiddenSeed  # noqa: E402
+from grader.nbgrader_steps import Mark, Repair, SaveState  # noqa: E402
 
 c = get_config()  # noqa: F821  (traitlets provides it)
 
@@ -31,9 +36,6 @@ def put_first(variable: str, place: str) -> None:
     os.environ[variable] = os.pathsep.join([place, *places])
 
 
-# Graded cells call `grader.mark` in their hidden part, so kernels must find `grader`.
-put_first("PYTHONPATH", str(ROOT))
-
 # nbgrader runs `alembic` by name when it makes a gradebook; find the one beside this Python
 # even when its environment has not been activated.
 put_first("PATH", str(Path(sys.executable).parent))
@@ -45,20 +47,28 @@ seed_file = ROOT / "seed.txt"
 if seed_file.exists():
     c.HiddenSeed.seed = seed_file.read_text(encoding="utf-8").strip()
 
-# LeaveOutPlay keeps a crash in one answer from ending the kernel of the whole hand-in.
-autograde = Autograde().autograde_preprocessors
-at = autograde.index(Execute)
-c.Autograde.autograde_preprocessors = [
-    HiddenSeed,
-    LeaveOutPlay,
-    *autograde[:at],
-    RescuingExecute,
-    *autograde[at + 1 :],
+# Hand-ins come by nbgrader's own autograde the same way as in a class run: see
+# `grader/nbgrader_steps.py`. No kernel runs, and nothing of a hand-in runs in this process.
+c.Autograde.exporter_class = "grader.nbgrader_steps.HandInReader"
+c.Autograde.sanitize_preprocessors = [
+    ClearOutput,
+    Repair,  # instead of DeduplicateIds, which ends the batch at a cell that was pasted twice
+    OverwriteKernelspec,
+    OverwriteCells,
+    CheckCellMetadata,
 ]
-
-# ipykernel 7 warns at every start that its local ports are not encrypted; the first argument is
-# nbgrader's own default, which this setting would otherwise replace.
-c.Execute.extra_arguments = ["--HistoryManager.hist_file=:memory:", "--log-level=ERROR"]
+c.Autograde.autograde_preprocessors = [
+    Mark,  # instead of Execute
+    SaveAutoGrades,
+    SaveState,
+    AssignLatePenalties,
+    CheckCellMetadata,
+]
 
 # Written answers may be in either language of the course.
 c.ClearSolutions.text_stub = "*YOUR ANSWER HERE · ESCRIBA AQUÍ SU RESPUESTA*"
+
+# Feedback is a page of our own: the marks and the student's work, and nothing kept back. It reads
+# the gradebook itself, so none of nbgrader's preprocessors is needed.
+c.GenerateFeedback.exporter_class = "grader.feedback.page.FeedbackPage"
+c.GenerateFeedback.preprocessors = []

@@ -1,10 +1,11 @@
-"""The command line: `python -m grader build`, `release`, `run`, `demo`.
+"""The command line: `python -m grader build`, `release`, `run`, `grade`, `demo`.
 
 Exit codes: 0 fine, 1 something to look at, 2 could not run.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -15,8 +16,15 @@ from rich.console import Console
 
 from grader.build import build as build_labs
 from grader.catalogue import LABS
+from grader.class_run import ClassRun, UnknownStudent
 from grader.demo import demo as grade_demo_class
+from grader.engine.cluster import ClusterError
+from grader.engine.grade import How, NotReleased
+from grader.engine.job import AnotherCourse
+from grader.engine.sandbox import SandboxMissing
+from grader.gradebook.database import GradebookError
 from grader.markers import CourseError
+from grader.nbgrader_api import course
 from grader.progress import counted
 from grader.release import ReleaseError
 from grader.release import release as release_labs
@@ -24,6 +32,11 @@ from grader.run_notebook import run_notebook, warnings_in
 
 ROOT = Path(__file__).resolve().parents[1]
 SOMETHING_TO_LOOK_AT, COULD_NOT_RUN = 1, 2
+CORES = os.cpu_count() or 1
+WITHOUT = (
+    "Hand-ins you trust can be graded without it: --no-sandbox. Their code then runs as you, with "
+    "all that you may read and write."
+)
 
 app = typer.Typer(
     help="Build, release and grade the attention labs.",
@@ -46,11 +59,17 @@ def _chosen(labs: list[str] | None) -> tuple[str, ...]:
 
 
 @app.command()
-def build(labs: Labs = None) -> None:
+def build(
+    labs: Labs = None,
+    gate: Annotated[
+        bool, typer.Option(help="Prove first that every wrong answer is caught and named.")
+    ] = True,
+) -> None:
     """Make source/ and the visible cases from course/, and prove every wrong answer is caught."""
     chosen = _chosen(labs)
     try:
-        for path in counted(build_labs(ROOT, chosen), 2 * len(chosen), "building", console):
+        steps = build_labs(ROOT, chosen, check=gate)
+        for path in counted(steps, 2 * len(chosen), "building", console):
             console.print(f"made {path.relative_to(ROOT)}")
     except (CourseError, ModuleNotFoundError, ValueError) as error:
         errors.print("[bold]Not built.[/bold]", end=" ")
@@ -89,6 +108,37 @@ def run(labs: Labs = None) -> None:
         console.print(f"ran {lab}" + "".join(f"\n  it warned: {text}" for text in warned))
     if noisy:
         raise typer.Exit(SOMETHING_TO_LOOK_AT)
+
+
+@app.command()
+def grade(
+    lab: Annotated[str, typer.Argument(help="The lab to grade.")],
+    jobs: Annotated[int, typer.Option(min=1, help="How many to grade at a time.")] = CORES,
+    student: Annotated[
+        list[str] | None, typer.Option(help="Whom to grade; everybody when left out.")
+    ] = None,
+    figures: Annotated[bool, typer.Option(help="Draw the course's figures too.")] = False,
+    cluster: Annotated[str, typer.Option(help="Grade on the machines of a Dask scheduler.")] = "",
+    sandbox: Annotated[
+        bool, typer.Option(help="Run hand-ins in the sandbox. Without it they run as you.")
+    ] = True,
+    again: Annotated[bool, typer.Option(help="Grade also what has not changed.")] = False,
+) -> None:
+    """Grade a class: a mark or a reason for everyone, in gradebook.db, autograded/, grades.csv."""
+    (stem,) = _chosen([lab])
+    how = How(confined=sandbox, figures=figures)
+    run_ = ClassRun(course(ROOT), stem, how, jobs, cluster, student or (), again)
+    try:
+        code = run_.grade(console)
+    except SandboxMissing as error:
+        errors.print("[bold]Not graded.[/bold]", end=" ")
+        errors.print(f"{error}\n{WITHOUT}", markup=False, highlight=False)
+        raise typer.Exit(COULD_NOT_RUN) from error
+    except (NotReleased, GradebookError, ClusterError, AnotherCourse, UnknownStudent) as error:
+        errors.print("[bold]Not graded.[/bold]", end=" ")
+        errors.print(str(error), markup=False, highlight=False)
+        raise typer.Exit(COULD_NOT_RUN) from error
+    raise typer.Exit(code)
 
 
 @app.command()

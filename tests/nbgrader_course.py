@@ -13,6 +13,7 @@ from typing import Any
 import nbformat
 from nbgrader.api import Gradebook
 
+from grader.engine.sandbox import why_missing
 from grader.hand_ins import Answer, HandIn, write
 from grader.nbgrader_api import course
 from tests.conftest import ROOT
@@ -25,6 +26,7 @@ class Course:
         self.place, self.stem = place, stem
         shutil.copytree(ROOT / "source" / stem, place / "source" / stem)
         self.api = course(ROOT, place)
+        self.api.config.Mark.confined = not why_missing()  # these hand-ins are our own
         self.must(self.api.generate_assignment(stem))
 
     @staticmethod
@@ -47,13 +49,7 @@ class Course:
 
     def grade(self, student: str) -> dict[str, float]:
         self.must(self.api.autograde(self.stem, student))
-        with Gradebook(f"sqlite:///{self.place / 'gradebook.db'}") as gradebook:
-            parts = gradebook.find_submission(self.stem, student).notebooks[0].grades
-            return {
-                part.cell.name.removeprefix("check_"): part.auto_score
-                for part in parts
-                if part.cell.name.startswith("check_")
-            }
+        return marks_in(self.place, self.stem, student)
 
     def feedback(self, student: str) -> str:
         self.must(self.api.generate_feedback(self.stem, student))
@@ -61,12 +57,24 @@ class Course:
         return page.read_text(encoding="utf-8")
 
 
-def nbgrader(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def marks_in(place: Path, stem: str, student: str) -> dict[str, float]:
+    """Read the automatic marks of one hand-in from a gradebook."""
+    with Gradebook(f"sqlite:///{place / 'gradebook.db'}") as gradebook:
+        parts = gradebook.find_submission(stem, student).notebooks[0].grades
+        return {
+            part.cell.name.removeprefix("check_"): part.auto_score
+            for part in parts
+            if part.cell.name.startswith("check_")
+        }
+
+
+def nbgrader(place: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
     """Run nbgrader's own command, as its manual says, in a course folder."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return subprocess.run(
         [sys.executable, "-m", "nbgrader", *words],
         cwd=place,
-        env=os.environ | {"JUPYTER_PLATFORM_DIRS": "1"},
+        env=os.environ | {"JUPYTER_PLATFORM_DIRS": "1", "PATH": path} | env,
         capture_output=True,
         text=True,
         timeout=300,

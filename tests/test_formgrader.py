@@ -20,7 +20,7 @@ import pytest
 from grader.catalogue import exercises
 from grader.hand_ins import answers, write
 from grader.markers import read_lab
-from tests.conftest import ROOT
+from tests.conftest import ROOT, needs_sandbox
 
 STEM = "lab00_qkv"
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="grading is on Linux first")
@@ -89,6 +89,7 @@ def formgrader(place: Path) -> Iterator[Formgrader]:
         server.wait(timeout=30)
 
 
+@needs_sandbox
 def test_release_grade_and_return_from_the_browser(place: Path, formgrader: Formgrader) -> None:
     formgrader.press(f"/formgrader/api/assignment/{STEM}/assign")
     released = place / "release" / STEM / f"{STEM}.ipynb"

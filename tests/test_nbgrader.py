@@ -12,16 +12,20 @@ import nbformat
 import pytest
 
 from grader.catalogue import LABS, exercises
-from grader.execute import play_cells
+from grader.engine.assess import assess, exercise_of
+from grader.engine.play import play_cells
+from grader.engine.sandbox import why_missing
+from grader.engine.worker import Worker
 from grader.gate import answered
-from grader.hand_ins import HandIn, answers
+from grader.hand_ins import HandIn, answers, write
 from grader.mark import grade
 from grader.markers import read_lab
 from grader.release import kept_numbers
 from grader.run_notebook import run_notebook, warnings_in
+from grader.seed import HiddenSeed
 from grader.sheets import PUBLIC_SEED, sheet
-from tests.conftest import ROOT
-from tests.nbgrader_course import Course, nbgrader, own
+from tests.conftest import ROOT, needs_sandbox
+from tests.nbgrader_course import Course, marks_in, nbgrader, own
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="grading is on Linux first")
 
@@ -146,27 +150,25 @@ def test_the_order_of_cells_does_not_change_marks(lab00: Course) -> None:
 
 def test_a_seed_of_ones_own_changes_the_kept_back_cases_and_no_mark(lab00: Course) -> None:
     lab = read_lab(ROOT / "course" / "lab00_qkv.py")
-    # An answer that is right, and that says in its feedback what it was called with.
-    telling = own(
-        "def steer():\n    w_q, w_k = np.zeros((2, 7, 1))\n"
-        "    w_q[3], w_k[6], w_k[1] = 3, 1, 0.77\n    return w_q, w_k\n"
-        "import os\nprint('seed:', os.environ.get('ATTENTION_LABS_SEED'))\n"
-    )
-    said = {}
+    # A right answer of which a kept-back case can be known by what it is called with.
+    telling = own("def scores(q, k):\n    return q @ np.swapaxes(k, -1, -2)\nprint('my cell')\n")
+    seeds = {PUBLIC_SEED}
     for student, per_student in (("ada", False), ("ada", True), ("eve", True)):
         lab00.api.config.HiddenSeed.seed = "only we know"
         lab00.api.config.HiddenSeed.per_student = per_student
-        lab00.hand_in(student, {**answers(lab), "steer": telling})
+        lab00.hand_in(student, {**answers(lab), "scores": telling})
         assert sum(lab00.grade(student).values()) == 18
         graded = lab00.path("autograded", student).read_text(encoding="utf-8")
+        assert "my cell" in graded
         assert "only we know" not in graded
-        (said[student, per_student],) = re.findall(r"seed: (\w+)", graded)
-    assert len(set(said.values())) == 3
-    drawn = [repr(sheet("scores", seed, False).cases) for seed in (*said.values(), PUBLIC_SEED)]
-    assert len(set(drawn)) == 4
+        seed = HiddenSeed(config=lab00.api.config).of(student)
+        assert not [number for number in kept_numbers(lab00.stem, seed) if number in graded]
+        seeds.add(seed)
+    drawn = {repr(sheet("scores", seed, False).cases) for seed in seeds}
+    assert len(drawn) == len(seeds) == 4
 
 
-def test_a_kernel_that_dies_costs_no_mark(lab00: Course) -> None:
+def test_a_cell_that_ends_python_costs_no_mark(lab00: Course) -> None:
     right = answers(read_lab(ROOT / "course" / "lab00_qkv.py"))
     lab00.hand_in("student", right)
     path = lab00.path("submitted", "student")
@@ -210,17 +212,24 @@ def test_two_exercises_that_lean_on_each_other_earn_nothing(tmp_path: Path) -> N
     assert grade("softmax", namespace["softmax"], PUBLIC_SEED).score == 0
 
 
-def test_without_the_grader_a_graded_cell_scores_zero(
-    lab00: Course, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lab00.hand_in("student", answers(read_lab(ROOT / "course" / "lab00_qkv.py")))
-    monkeypatch.setenv("PYTHONPATH", "")
-    assert set(lab00.grade("student").values()) == {0.0}
+def test_stock_nbgrader_gives_the_same_marks_and_none_without_the_grader(tmp_path: Path) -> None:
+    stem = "lab00_qkv"
+    lab = read_lab(ROOT / "course" / f"{stem}.py")
+    shutil.copytree(ROOT / "source" / stem, tmp_path / "source" / stem)
+    released = tmp_path / "release" / stem / f"{stem}.ipynb"
+    assert nbgrader(tmp_path, "generate_assignment", stem).returncode == 0
+    hand_in = {**answers(lab), "scores": own("def scores(q, k):\n    return q @ k.T\n")}
+    write(hand_in, released, tmp_path / "submitted" / "ada" / stem / f"{stem}.ipynb")
+    for path, marks in ((str(ROOT), {"scores": 3.25, "blend": 4.0}), ("", {"scores": 0.0})):
+        done = nbgrader(tmp_path, "autograde", stem, "--force", PYTHONPATH=path)
+        assert done.returncode == 0, done.stderr
+        assert marks.items() <= marks_in(tmp_path, stem, "ada").items()
 
 
+@needs_sandbox
 def test_the_manuals_commands_work_from_release_to_grades(tmp_path: Path) -> None:
     stem = "lab00_qkv"
-    for name in ("grader", "course"):
+    for name in ("grader", "course", "attnlab"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "source" / stem, tmp_path / "source" / stem)
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
@@ -242,11 +251,28 @@ def test_the_manuals_commands_work_from_release_to_grades(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("stem", LABS)
-def test_a_source_notebook_runs_top_to_bottom_without_a_warning(stem: str) -> None:
-    ran = run_notebook(ROOT / "source" / stem / f"{stem}.ipynb", seconds=60)
-    assert warnings_in(ran) == []
-    figures = re.findall(r"<figure", json.dumps(ran))
+def test_a_source_notebook_runs_as_in_a_kernel_and_without_a_warning(stem: str) -> None:
+    path = ROOT / "source" / stem / f"{stem}.ipynb"
+    kernel = run_notebook(path, seconds=60)
+    assert warnings_in(kernel) == []
+    figures = re.findall(r"<figure", json.dumps(kernel))
     assert len(figures) >= 3
+    ours = nbformat.read(path, as_version=4)
+    released = nbformat.read(ROOT / "release" / stem / f"{stem}.ipynb", as_version=4)
+    with Worker(confined=not why_missing()) as worker:
+        assess(ours, released, stem, PUBLIC_SEED, worker)
+    for theirs, mine in zip(kernel.cells, ours.cells, strict=True):
+        if theirs.cell_type == "code":
+            own_check = exercise_of(theirs) != ""  # its table is the learner's, not the grader's
+            assert words_of(mine) == words_of(theirs)[own_check:], mine.source
+
+
+def words_of(cell: nbformat.NotebookNode) -> list[tuple[str, str]]:
+    """Read what a cell put out, besides pictures."""
+    return [
+        (output.output_type, output.get("text") or output.data.get("text/plain"))
+        for output in cell.outputs
+    ]
 
 
 def test_marks_do_not_depend_on_where_an_answer_is_graded(lab00: Course) -> None:

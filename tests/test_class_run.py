@@ -1,0 +1,211 @@
+"""A class always ends with a mark or a reason for everyone, whatever happens on the way."""
+
+from __future__ import annotations
+
+import csv
+import multiprocessing
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import psutil
+import pytest
+
+from grader.catalogue import exercises
+from grader.class_run import UnknownStudent
+from grader.engine import pool
+from grader.engine.grade import How
+from grader.engine.job import Job
+from grader.engine.sandbox import SandboxMissing, why_missing
+from grader.hand_ins import HandIn, answers, demo_class
+from grader.markers import read_lab
+from grader.outcome import ABSENT, GRADED, PARTLY, UNREADABLE, Outcome
+from tests.class_course import ClassCourse
+from tests.conftest import ROOT
+from tests.nbgrader_course import own
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="grading is on Linux")
+
+STEM = "lab00_qkv"
+LAB = read_lab(ROOT / "course" / f"{STEM}.py")
+RIGHT = answers(LAB)
+MOST = {exercise.name: exercise.points for exercise in exercises(STEM)}
+LOOP = own("def project(*a):\n    while True: pass\n")
+
+
+@pytest.fixture
+def lab00(tmp_path: Path) -> ClassCourse:
+    return ClassCourse(tmp_path, STEM)
+
+
+def class_of(n: int) -> Mapping[str, HandIn]:
+    return demo_class(LAB, n, 15)
+
+
+def test_everyone_on_the_roster_gets_one_named_state(lab00: ClassCourse) -> None:
+    lab00.hand_in({"ada": RIGHT, "bob": {**RIGHT, "project": LOOP}})
+    (lab00.folder("cy")).mkdir(parents=True)
+    (lab00.folder("cy") / f"{STEM}.ipynb").write_text("<html>log in</html>")
+    (lab00.place / "submitted" / "dee").mkdir()
+    code, said = lab00.grade(jobs=2)
+    assert code == 1
+    assert lab00.states() == {"ada": GRADED, "bob": PARTLY, "cy": UNREADABLE, "dee": ABSENT}
+    assert MOST.items() <= lab00.points("ada").items()
+    assert {**MOST, "project": 0.0}.items() <= lab00.points("bob").items()
+    assert "project stopped: it did not finish in time" in said
+    with (lab00.place / "grades.csv").open(encoding="utf-8") as file:
+        rows = {(row["student"], row["part"]): row for row in csv.DictReader(file)}
+    assert rows["cy", "embed"]["points"] == "0"
+    assert rows["dee", "embed"]["points"] == ""  # absent is not zero
+
+
+def test_a_class_that_is_all_graded_ends_with_0_and_is_passed_over_next_time(
+    lab00: ClassCourse,
+) -> None:
+    lab00.hand_in(class_of(4))
+    assert lab00.grade()[0] == 0
+    before = lab00.frame()
+    code, said = lab00.grade()
+    assert (code, "0 to grade" in said) == (0, True)
+    code, said = lab00.grade(again=True)
+    assert (code, "4 to grade" in said, "→" in said) == (0, True, False)
+    assert lab00.frame().equals(before)
+
+
+def test_a_new_hand_in_is_graded_anew_and_the_difference_listed(lab00: ClassCourse) -> None:
+    lab00.hand_in({"ada": RIGHT, "bob": RIGHT})
+    lab00.grade()
+    lab00.hand_in({"ada": {**RIGHT, "scores": own("def scores(q, k):\n    return q @ k.T\n")}})
+    code, said = lab00.grade()
+    assert (code, "1 to grade" in said) == (0, True)
+    assert lab00.points("ada")["scores"] == 3.25
+    assert "4 → 3.25" in said
+    assert (lab00.place / "changes.csv").read_text().splitlines()[1:] == [
+        '"ada","scores","4.0","3.25"'
+    ]
+
+
+def test_only_those_asked_for_are_graded(lab00: ClassCourse) -> None:
+    lab00.hand_in({"ada": RIGHT, "bob": RIGHT})
+    _, said = lab00.grade(students=["bob"])
+    assert "1 to grade" in said
+    assert lab00.states()["bob"] == GRADED
+    assert lab00.states()["ada"] != GRADED
+    with pytest.raises(UnknownStudent, match="zoe is neither"):
+        lab00.grade(students=["zoe"])
+
+
+def test_without_a_sandbox_nothing_is_graded_unless_asked_for(
+    lab00: ClassCourse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab00.hand_in({"ada": RIGHT})
+    monkeypatch.setattr("grader.engine.sandbox.why_missing", lambda: "it is not installed")
+    with pytest.raises(SandboxMissing, match="not installed"):
+        lab00.grade(how=How())
+    code, said = lab00.grade(how=How(confined=False))
+    assert (code, "WITHOUT the sandbox" in said) == (0, True)
+
+
+def test_figures_are_drawn_only_when_asked_for(lab00: ClassCourse) -> None:
+    lab00.hand_in({"ada": RIGHT})
+    marked = lab00.place / "autograded" / "ada" / STEM / f"{STEM}.ipynb"
+    for figures in (False, True):
+        lab00.grade(how=How(not why_missing(), figures))
+        assert ("data:image/png" in marked.read_text(encoding="utf-8")) == figures
+
+
+def deadly(job: Job) -> Outcome:
+    """Grade nothing, and kill the process for one student."""
+    if job.student == "evil":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return Outcome(job.student, job.lab, GRADED)
+
+
+def test_a_hand_in_that_kills_its_workers_is_given_up_and_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pool, "grade_job", deadly)
+    names = ["a", "b", "evil", "c", "d", "e"]
+    jobs = iter([Job(name, STEM, {}, "", "", How()) for name in names])
+    outcomes = {outcome.student: outcome for outcome in pool.graded(jobs, 2)}
+    assert sorted(outcomes) == sorted(names)
+    assert outcomes["evil"].state == PARTLY
+    assert "again and again" in outcomes["evil"].why
+    assert {outcomes[name].state for name in names if name != "evil"} == {GRADED}
+
+
+# ---- killed on the way ------------------------------------------------------------------
+
+KILLS = 20
+SIZE = 6
+
+
+def run_to_its_end(place: Path) -> None:
+    """Grade in a process of its own group."""
+    os.setsid()
+    course = ClassCourse.__new__(ClassCourse)
+    from grader.nbgrader_api import course as open_course
+
+    course.place, course.stem, course.api = place, STEM, open_course(ROOT, place)
+    course.grade(jobs=2)
+
+
+@pytest.fixture
+def killed(lab00: ClassCourse) -> ClassCourse:
+    lab00.hand_in(class_of(SIZE))
+    lab00.grade(jobs=2)
+    return lab00
+
+
+def test_a_run_or_a_worker_killed_at_any_moment_loses_and_doubles_nothing(
+    killed: ClassCourse,
+) -> None:
+    undisturbed = killed.frame()
+    chance = random.Random(3)
+    context = multiprocessing.get_context("fork")
+    finished = 0
+    for turn in range(KILLS):
+        if finished or turn == 0:  # begin anew, with nobody graded
+            (killed.place / "gradebook.db").unlink()
+            finished = 0
+        run = context.Process(target=run_to_its_end, args=(killed.place,))
+        run.start()
+        time.sleep(chance.uniform(0.3, 3.5))
+        family = psutil.Process(run.pid).children(recursive=True) if run.is_alive() else []
+        if turn % 2 and run.is_alive():
+            workers = psutil.Process(run.pid).children()
+            if workers:
+                chance.choice(workers).kill()
+            run.join(timeout=60)
+            assert run.exitcode == 0  # it goes on with a new worker
+            assert killed.frame().equals(undisturbed)
+            finished = 1
+        else:
+            run.kill()
+            run.join()
+        _, alive = psutil.wait_procs(family, timeout=20)
+        assert not alive, alive
+    killed.grade(jobs=2)
+    assert killed.frame().equals(undisturbed)
+
+
+def test_an_interrupt_keeps_what_is_done_and_a_rerun_goes_on(killed: ClassCourse) -> None:
+    undisturbed = killed.frame()
+    (killed.place / "gradebook.db").unlink()
+    run = multiprocessing.get_context("fork").Process(target=run_to_its_end, args=(killed.place,))
+    run.start()
+    while run.is_alive() and GRADED not in killed.states().values():
+        time.sleep(0.05)
+    assert run.pid is not None
+    os.kill(run.pid, signal.SIGINT)
+    run.join(timeout=60)
+    assert run.exitcode == 0
+    graded = [s for s in killed.states().values() if s == GRADED]
+    assert graded
+    _, said = killed.grade(jobs=2)
+    assert f"{SIZE - len(graded)} to grade" in said
+    assert killed.frame().equals(undisturbed)
