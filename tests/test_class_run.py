@@ -6,6 +6,7 @@ import csv
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import sys
 import time
@@ -21,6 +22,7 @@ from grader.engine import pool
 from grader.engine.grade import How
 from grader.engine.job import Job
 from grader.engine.sandbox import SandboxMissing, why_missing
+from grader.gradebook.prepare import prepare
 from grader.hand_ins import HandIn, answers, demo_class
 from grader.markers import read_lab
 from grader.outcome import ABSENT, GRADED, PARTLY, UNREADABLE, Outcome
@@ -141,7 +143,7 @@ def test_a_hand_in_that_kills_its_workers_is_given_up_and_no_other(
 # ---- killed on the way ------------------------------------------------------------------
 
 KILLS = 20
-SIZE = 6
+SIZE = 5
 
 
 def run_to_its_end(place: Path) -> None:
@@ -157,8 +159,15 @@ def run_to_its_end(place: Path) -> None:
 @pytest.fixture
 def killed(lab00: ClassCourse) -> ClassCourse:
     lab00.hand_in(class_of(SIZE))
+    prepare(lab00.api, STEM)
+    shutil.copy(lab00.place / "gradebook.db", lab00.place / "nobody.db")
     lab00.grade(jobs=2)
     return lab00
+
+
+def begin_anew(course: ClassCourse) -> None:
+    """Go back to where nobody is graded."""
+    shutil.copy(course.place / "nobody.db", course.place / "gradebook.db")
 
 
 def test_a_run_or_a_worker_killed_at_any_moment_loses_and_doubles_nothing(
@@ -170,11 +179,11 @@ def test_a_run_or_a_worker_killed_at_any_moment_loses_and_doubles_nothing(
     finished = 0
     for turn in range(KILLS):
         if finished or turn == 0:  # begin anew, with nobody graded
-            (killed.place / "gradebook.db").unlink()
+            begin_anew(killed)
             finished = 0
         run = context.Process(target=run_to_its_end, args=(killed.place,))
         run.start()
-        time.sleep(chance.uniform(0.3, 3.5))
+        time.sleep(chance.uniform(0.2, 2.5))
         family = psutil.Process(run.pid).children(recursive=True) if run.is_alive() else []
         if turn % 2 and run.is_alive():
             workers = psutil.Process(run.pid).children()
@@ -195,7 +204,7 @@ def test_a_run_or_a_worker_killed_at_any_moment_loses_and_doubles_nothing(
 
 def test_an_interrupt_keeps_what_is_done_and_a_rerun_goes_on(killed: ClassCourse) -> None:
     undisturbed = killed.frame()
-    (killed.place / "gradebook.db").unlink()
+    begin_anew(killed)
     run = multiprocessing.get_context("fork").Process(target=run_to_its_end, args=(killed.place,))
     run.start()
     while run.is_alive() and GRADED not in killed.states().values():

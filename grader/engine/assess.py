@@ -26,7 +26,7 @@ from grader.catalogue import entry, exercises
 from grader.engine.given import given_code
 from grader.engine.meddling import meddles
 from grader.engine.outputs import as_count, as_outputs, as_text
-from grader.engine.play import play_cells
+from grader.engine.play import names_in, play_cells
 from grader.engine.worker import LATE, Answering, Cell, HandInDied, Session, Worker, WorkerDied
 from grader.mark import judge_all, summary
 from grader.sheets import sheet
@@ -272,9 +272,25 @@ class _HandIn:
                 raise WorkerDied(death.why) from death
             running = [p for p in places[reached:] if self._cells[p].code is not None]
             if running:
-                if self.left_out:
-                    self.left_out |= dict.fromkeys(self._own - self.left_out.keys(), death.why)
-                self.left_out[running[0]] = death.why
+                self._leave_out(running[0], death.why)
+
+    def _leave_out(self, place: int, why: str) -> None:
+        """Leave a cell out from now on, and with it those that would end as it did."""
+        if self.left_out:
+            self.left_out |= dict.fromkeys(self._own - self.left_out.keys(), why)
+        self.left_out[place] = why
+        if place in self._play:  # the course's own cell: what it calls is the learner's
+            called = self._called(place)
+            self.left_out |= {
+                other: f"It calls what ended another cell. {why}"
+                for other in self._play
+                if other > place and self._called(other) & called
+            }
+
+    def _called(self, place: int) -> set[str]:
+        """List the answers that a cell names."""
+        read, _ = names_in(self._cells[place].code or "")
+        return read & {cell.check for cell in self._cells.values()}
 
     def _keep(self, place: int, said: Mapping[str, Any]) -> None:
         cell = self.notebook.cells[place]

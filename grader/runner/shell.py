@@ -6,7 +6,9 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from zlib import crc32
 
+from IPython.core.compilerop import CachingCompiler
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
@@ -129,12 +131,22 @@ class Hook(DisplayHook):
         """Print no line after it."""
 
 
+class Compiler(CachingCompiler):
+    """Names cells as a kernel does: after files that are not there. Tracebacks depend on it."""
+
+    def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
+        """Name a cell's code."""
+        return f"/tmp/ipykernel_1/{crc32(raw_code.encode(errors='replace'))}.py"
+
+
 class Shell(InteractiveShell):
     """The shell in which hand-ins run."""
 
     def __init__(self, **how: Any) -> None:
         self.outputs = Outputs()
-        super().__init__(display_pub_class=Publisher, displayhook_class=Hook, **how)
+        super().__init__(
+            display_pub_class=Publisher, displayhook_class=Hook, compiler_class=Compiler, **how
+        )
 
     def _showtraceback(self, etype: Any, evalue: Any, stb: list[str]) -> None:
         self.outputs.error(getattr(etype, "__name__", str(etype)), _text_of(evalue), stb)
