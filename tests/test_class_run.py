@@ -10,13 +10,14 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 
-from grader.catalogue import exercises
+from grader.catalogue import LABS, exercises
 from grader.class_run import UnknownStudent
 from grader.engine import pool
 from grader.engine.grade import How
@@ -26,6 +27,8 @@ from grader.gradebook.prepare import prepare
 from grader.hand_ins import HandIn, answers, demo_class
 from grader.markers import read_lab
 from grader.outcome import ABSENT, GRADED, PARTLY, UNREADABLE, Outcome
+from grader.seed import HiddenSeed
+from grader.sheets import sheet
 from tests.class_course import ClassCourse
 from tests.conftest import ROOT
 from tests.nbgrader_course import own
@@ -118,6 +121,71 @@ def test_figures_are_drawn_only_when_asked_for(lab00: ClassCourse) -> None:
     for figures in (False, True):
         lab00.grade(how=How(not why_missing(), figures))
         assert ("data:image/png" in marked.read_text(encoding="utf-8")) == figures
+
+
+TALKS = (
+    "print({0})",
+    "raise ValueError(repr({0}))",
+    "import warnings; warnings.warn(repr({0}))",
+    "open('kept', 'a').write(repr({0}))",
+)
+
+
+@pytest.mark.parametrize("stem", LABS)
+def test_no_kept_back_value_reaches_anything_that_students_may_see(
+    tmp_path: Path, stem: str
+) -> None:
+    course = ClassCourse(tmp_path, stem)
+    course.api.config.HiddenSeed.seed = "a sentence of our own"
+    class_ = dict(demo_class(read_lab(ROOT / "course" / f"{stem}.py"), 5, 15))
+    right = class_["student01"]
+    for number, talk in enumerate(TALKS):  # answers that say what they are called with
+        told = {name: own(talking(str(a.source), name, talk)) for name, a in right.items()}
+        class_[f"talks{number}"] = told
+    course.hand_in(class_)
+    _, said = course.grade(jobs=2)
+    assert course.api.generate_feedback(stem)["success"]
+    seen = [said]
+    for stage in ("release", "autograded", "feedback"):
+        files = [path for path in (tmp_path / stage).rglob("*") if path.is_file()]
+        assert files
+        seen += [path.read_text(encoding="utf-8", errors="replace") for path in files]
+    seen += [path.read_text(encoding="utf-8") for path in tmp_path.glob("*.log")]
+    seed = HiddenSeed(config=course.api.config).of("student01")
+    numbers = unmistakable(stem, seed)
+    assert len(numbers) > 10
+    assert not [number for number in numbers for text in seen if number in text]
+
+
+def unmistakable(stem: str, seed: str) -> set[str]:
+    """Write out the numbers of kept-back cases, but not those that whole numbers lead to.
+
+    A share of 0.33333333 may stand anywhere.
+    """
+    found: set[str] = set()
+    for exercise in exercises(stem):
+        made = sheet(exercise.name, seed, with_mistakes=False)
+        for case, key in zip(made.cases, made.keys, strict=True):
+            drawn = written(v for v in case.inputs.values() if isinstance(v, np.ndarray))
+            if drawn and not case.visible:
+                found |= drawn | written(key.expected.values())
+    return found
+
+
+def written(arrays: Iterable[np.ndarray]) -> set[str]:
+    numbers = (repr(x) for array in arrays for x in np.ravel(array).tolist())
+    return {number[:10] for number in numbers if len(number) >= 12 and "e" not in number}
+
+
+def talking(source: str, name: str, talk: str) -> str:
+    """Make an answer say what it is called with before it does its work."""
+    if f"class {name}" in source:
+        return source
+    said = talk.format("(args, kwargs)")
+    return (
+        f"{source}\n\n_{name} = {name}\n\n\ndef {name}(*args, **kwargs):\n    {said}\n"
+        f"    return _{name}(*args, **kwargs)\n"
+    )
 
 
 def deadly(job: Job) -> Outcome:

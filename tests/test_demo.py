@@ -79,3 +79,15 @@ def test_a_mark_that_is_not_as_made_is_said(copy: Path, monkeypatch: pytest.Monk
     text = io.StringIO()
     assert not demo(copy, Console(file=text, width=200), (LABS[0],))
     assert "Not as made: student01, embed" in text.getvalue()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="grading is on Linux")
+def test_without_bubblewrap_it_runs_and_says_so_in_a_line(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo_module, "SIZE", 2)
+    monkeypatch.setattr(demo_module, "why_missing", lambda: "bubblewrap is not installed")
+    text = io.StringIO()
+    assert demo(copy, Console(file=text, width=200), (LABS[0],))
+    (line,) = [line for line in text.getvalue().splitlines() if "without the sandbox" in line]
+    assert "apt-get install bubblewrap" in line

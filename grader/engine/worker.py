@@ -22,6 +22,7 @@ from grader.engine.sandbox import command, environment
 
 START_SECONDS = 120.0  # a cold disk may take long
 END_SECONDS = 20.0
+GRACE_SECONDS = 2.0
 WATCH_SECONDS = 0.3  # how often the memory of a slow hand-in is looked at
 SEND_SECONDS = 10  # until a hand-in has taken what it is sent
 MOST_MEMORY = 3 << 30  # bytes, of all processes of a hand-in together
@@ -104,10 +105,13 @@ class Worker:
         """End the warm process and all it started."""
         if self._process is None:
             return
-        self._control.close()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        self._control.close()  # at which it ends by itself
+        try:
+            self._process.wait(GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
         self._process = None
         self._said.close()
         self._home.cleanup()

@@ -52,7 +52,8 @@ def main() -> None:
     while True:
         command, pipes, _, _ = socket.recv_fds(control, 16, MOST_PIPES)
         if not command:
-            return end_all()
+            end_all()
+            os._exit(0)  # there is nothing to tidy up
         if command == b"play":
             start(ground, control, pipes, confined, user)
         else:
