@@ -163,6 +163,13 @@ def test_it_names_files_that_stand_in_for_modules() -> None:
     assert [remark.split("`")[1] for remark in said] == ["json.py", "attnlab/", "numpy.py"]
 
 
+def test_it_names_notebooks_that_were_not_marked() -> None:
+    files = ["lab (1).ipynb", ".ipynb_checkpoints/lab-checkpoint.ipynb", "notes.txt"]
+    assert tampering(released(), released(), files) == [
+        "The notebook `lab (1).ipynb` was handed in too, and was not marked."
+    ]
+
+
 def test_a_long_report_is_cut(tmp_path: Path) -> None:
     made = good(STEM, tmp_path)
     made.cells += [code(f"np.f{n} = 1") for n in range(50)]

@@ -34,7 +34,7 @@ def tampering(
     files : the other files that were handed in
     """
     pieces = [Piece(cell, number) for number, cell in enumerate(notebook.cells, 1)]
-    remarks = [*_shadows(files), *_edited(pieces, released)]
+    remarks = [*_shadows(files), *_beside(files), *_edited(pieces, released)]
     known = {cell.source.strip() for cell in released.cells}
     own = [piece for piece in pieces if piece.is_code and piece.text.strip() not in known]
     trees = [(piece.number, tree) for piece in own if (tree := parse(piece.text)) is not None]
@@ -61,6 +61,13 @@ def _shadows(files: Iterable[str | PurePath]) -> Iterator[str]:
             for shown, module in ((path.name, name), (f"{folder}/", folder)):
                 if module in MODULES:
                     yield f"The file or folder `{shown}` has the name of the module `{module}`."
+
+
+def _beside(files: Iterable[str | PurePath]) -> Iterator[str]:
+    """Name notebooks that were handed in and not marked: the answers may be in one of them."""
+    for path in sorted(map(PurePath, files)):
+        if path.suffix.lower() == ".ipynb" and path.parent.name != ".ipynb_checkpoints":
+            yield f"The notebook `{path.name}` was handed in too, and was not marked."
 
 
 def _edited(pieces: list[Piece], released: NotebookNode) -> Iterator[str]:
