@@ -82,6 +82,7 @@ def test_a_machine_with_another_version_of_the_course_refuses(
         list(graded_on(scheduler, iter([job])))
 
 
-def test_nobody_at_the_address_is_said() -> None:
+def test_nobody_at_the_address_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.engine.cluster.PATIENCE", 1.0)
     with pytest.raises(ClusterError, match="Nobody answers"):
         list(graded_on("tcp://127.0.0.1:9", iter([])))

@@ -10,6 +10,8 @@ from typing import Any
 from grader.engine.job import Job, given_up, grade_job
 from grader.outcome import Outcome
 
+PATIENCE = 10.0  # seconds until a scheduler must have answered
+
 
 class ClusterError(Exception):
     """Why no machine of the cluster can be reached."""
@@ -32,7 +34,7 @@ def graded_on(address: str, jobs: Iterator[Job]) -> Iterator[Outcome]:
     except ImportError as error:
         raise ClusterError("dask.distributed is missing: pip install '.[cluster]'") from error
     try:
-        client = Client(address, timeout="10s")
+        client = Client(address, timeout=PATIENCE)
     except (OSError, ValueError, TimeoutError) as error:
         raise ClusterError(f"Nobody answers at {address}: {error}") from error
     with client:
