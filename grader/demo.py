@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +58,10 @@ def demo(root: Path, console: Console, labs: tuple[str, ...] = LABS) -> bool:
     marks = _marks(api)
     console.print(_pass_rates(marks))
     console.print(_mistakes(marks))
-    for lab in texts:
-        problems += _differences(lab, classes[lab.stem], marks[marks.lab == lab.stem])
+    with ProcessPoolExecutor(JOBS, mp_context=multiprocessing.get_context("fork")) as pool:
+        of_lab = [marks[marks.lab == lab.stem] for lab in texts]
+        for found in pool.map(_differences, texts, [classes[lab.stem] for lab in texts], of_lab):
+            problems += found
     _say_where(place, console)
     for problem in problems:
         console.print(f"[bold]Not as made:[/bold] {problem}", highlight=False)
@@ -90,8 +94,9 @@ def _marks(api: Any) -> pd.DataFrame:
     return marks.assign(place=place).sort_values(["lab", "student", "place"])
 
 
-def _differences(lab: Lab, class_: Class, marks: pd.DataFrame) -> Iterator[str]:
+def _differences(lab: Lab, class_: Class, marks: pd.DataFrame) -> list[str]:
     """Compare every mark with that of the same answer graded on its own."""
+    found = []
     for row in marks.itertuples():
         answer = class_[row.student][row.exercise]
         where = f"{row.student}, {row.exercise}"
@@ -101,9 +106,10 @@ def _differences(lab: Lab, class_: Class, marks: pd.DataFrame) -> Iterator[str]:
             exec(compile(str(answer.source), where, "exec"), namespace)
             expected = grade(row.exercise, namespace[row.exercise], PUBLIC_SEED).score
         if row.points != expected:
-            yield f"{where}: {row.points:g} points, made for {expected:g}"
+            found.append(f"{where}: {row.points:g} points, made for {expected:g}")
         if answer.mistake != row.mistake:
-            yield f"{where}: named {row.mistake!r}, made with {answer.mistake!r}"
+            found.append(f"{where}: named {row.mistake!r}, made with {answer.mistake!r}")
+    return found
 
 
 def _open_table(title: str) -> Table:
@@ -147,4 +153,4 @@ def _say_where(place: Path, console: Console) -> None:
     }
     for name, about in what.items():
         console.print(f"{place.name}/{name:13} {about}", highlight=False)
-    console.print("Written answers wait for a person; the points above leave them out.")
+    console.print("The class left the written questions blank; what is written waits for a person.")
