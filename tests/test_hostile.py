@@ -20,7 +20,7 @@ from nbformat.v4 import new_code_cell
 from attnlab.judge import Report
 from attnlab.run import Record
 from grader.engine import assess as engine
-from grader.engine.assess import Budget, Marked, assess, grade_id
+from grader.engine.assess import Budget, Marked, assess
 from grader.engine.meddling import meddles
 from grader.engine.worker import Worker
 from grader.hand_ins import answers
@@ -28,6 +28,7 @@ from grader.mark import judge_all
 from grader.markers import read_lab
 from grader.release import kept_numbers
 from grader.sheets import sheet
+from grader.submission.roles import grade_id
 from tests.conftest import ROOT, needs_sandbox
 from tests.hostile import ATTACKS, MARKER, POINTS, Attack
 

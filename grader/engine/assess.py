@@ -30,6 +30,7 @@ from grader.engine.play import names_in, play_cells
 from grader.engine.worker import LATE, Answering, Cell, HandInDied, Session, Worker, WorkerDied
 from grader.mark import judge_all, summary
 from grader.sheets import sheet
+from grader.submission.roles import grade_id
 
 MOST_LEFT_OUT = 6  # cells; then the answers are tried one by one
 MOST_CHARACTERS = 40_000_000  # of all cells' outputs; none is kept beyond
@@ -391,11 +392,6 @@ def exercise_of(cell: NotebookNode) -> str:
     """Name the exercise that a check marks; "" for other cells."""
     name = grade_id(cell)
     return name.removeprefix("check_") if name.startswith("check_") else ""
-
-
-def grade_id(cell: NotebookNode) -> str:
-    """Read a cell's id in the gradebook; "" when it has none."""
-    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
 
 
 def verdict_outputs(report: Report, count: int | None) -> list[NotebookNode]:

@@ -13,12 +13,13 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from grader.engine.assess import Marked, assess, grade_id
+from grader.engine.assess import Marked, assess
 from grader.engine.sandbox import SandboxMissing
 from grader.engine.worker import Worker, WorkerDied
 from grader.outcome import GRADED, PARTLY, REPAIRED, UNREADABLE, Outcome
 from grader.submission.read import Unreadable, find, read
 from grader.submission.repair import repair
+from grader.submission.roles import grade_id
 from grader.submission.tamper import tampering
 
 MOST_DEATHS = 3  # of the sandbox itself, before a hand-in is given up

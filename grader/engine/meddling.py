@@ -11,8 +11,6 @@ HARMLESS = {"__future__", "attnlab", "collections", "functools", "itertools", "m
 HARMLESS |= {"matplotlib", "numpy", "operator", "seaborn", "string", "typing"}
 TAKEN = frozenset(dir(builtins)) | {"np", "check"}
 SHELL = "get_ipython"
-
-
 # Code with one of these names may change other modules in a way that does not show.
 ROUNDABOUT = frozenset(
     {
