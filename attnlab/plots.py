@@ -1,27 +1,41 @@
 """Plots of the course: arrays in, matplotlib Axes out; `figure` shows them with their words.
 
-One style for all: `Blues` from 0 to 1 is readable without colour vision and in print.
+How they look is in `attnlab.style`.
 """
 
 from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from html import escape
+from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import HTML
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from PIL import Image
 
-MOST_NUMBERED = 16  # tokens; beyond this the numbers in the cells cannot be read
+from attnlab import style
+from attnlab.entropy import entropy, entropy_reading, most_bits
+from attnlab.words import checked, marked, plain, reading
 
-# Told apart by shape and by lightness, not by hue alone.
-_LINES = ("-", "--", ":", "-.")
-_MARKERS = ("o", "s", "^", "D")
-_COLOURS = ("#08306b", "#d95f02", "#666666", "#41ab5d")
+__all__ = [
+    "curves",
+    "entropy_bars",
+    "entropy_reading",
+    "figure",
+    "head_maps",
+    "heatmap",
+    "reading",
+    "save",
+]
 
 
 def heatmap(
@@ -31,7 +45,7 @@ def heatmap(
     *,
     ax: Axes | None = None,
     title: str = "",
-    limits: tuple[float, float] = (0.0, 1.0),
+    limits: tuple[float, float] = style.LIMITS,
     fmt: str = ".2f",
     labels: tuple[str, str] = ("key", "query"),
 ) -> Axes:
@@ -46,40 +60,56 @@ def heatmap(
     limits : the values shown as white and as darkest blue
     fmt : how numbers are written in the cells
     labels : names of the horizontal and the vertical axis
+
+    Raises
+    ------
+    ValueError : `weights` has another shape than the tokens say
     """
     import seaborn as sns  # it takes longer to load than all the rest, and only maps need it
 
-    weights = np.asarray(weights, dtype=float)
-    keys = queries if keys is None else keys
-    if weights.shape != (len(queries), len(keys)):
-        raise ValueError(
-            f"weights have shape {weights.shape}, but there are {len(queries)} queries "
-            f"and {len(keys)} keys"
-        )
+    weights, queries, keys = checked(weights, queries, keys)
     if ax is None:
-        size = (0.6 * len(keys) + 1.8, 0.48 * len(queries) + 1.2)
-        _, ax = plt.subplots(figsize=size, layout="constrained")
-    numbered = max(weights.shape) <= MOST_NUMBERED
-    sns.heatmap(
-        weights,
-        ax=ax,
-        cmap="Blues",
-        vmin=limits[0],
-        vmax=limits[1],
-        annot=numbered,
-        fmt=fmt,
-        annot_kws={"size": 9},
-        linewidths=0.5,
-        linecolor="#dddddd",
-        cbar=not numbered,
-        xticklabels=list(keys),
-        yticklabels=list(queries),
-    )
+        _, ax = plt.subplots(figsize=style.map_size(queries, keys), layout="constrained")
+    numbered = max(weights.shape) <= style.MOST_NUMBERED
+    before = len(ax.texts)
+    with _boxes_for_missing_letters():  # seaborn draws the figure once
+        sns.heatmap(
+            weights,
+            ax=ax,
+            cmap=style.MAP,
+            vmin=limits[0],
+            vmax=limits[1],
+            annot=numbered,
+            fmt=fmt,
+            annot_kws={"size": style.NUMBER_SIZE},
+            linewidths=0.5 if numbered else 0,
+            linecolor=style.RULE,
+            cbar=not numbered,
+            xticklabels=False,
+            yticklabels=False,
+        )
+    if numbered:
+        _ink_numbers(ax, before, len(keys))
+    # A token may hold a $, and is no formula then.
+    turned = style.turned(keys, numbered)
+    ax.set_xticks(np.arange(len(keys)) + 0.5, keys, parse_math=False, **turned)
+    ax.set_yticks(np.arange(len(queries)) + 0.5, queries, parse_math=False)
     ax.set(xlabel=labels[0], ylabel=labels[1])
-    ax.set_title(title, fontsize=11)
-    ax.tick_params(axis="y", rotation=0)
-    ax.tick_params(axis="x", rotation=0 if max(map(len, keys)) < 6 else 45)
+    ax.set_title(title, fontsize=style.TITLE_SIZE)
     return ax
+
+
+def _ink_numbers(ax: Axes, first: int, columns: int) -> None:
+    """Write each number in black or white, whichever has more contrast with its cell.
+
+    seaborn decides by a fixed lightness, and puts white on blues that are too light for it.
+    """
+    mesh: Any = ax.collections[-1]
+    mesh.update_scalarmappable()  # the colours are otherwise known only once it is drawn
+    colours = mesh.get_facecolors()
+    for number in ax.texts[first:]:
+        x, y = number.get_position()  # the middle of its cell
+        number.set_color(style.ink(tuple(colours[int(y) * columns + int(x)][:3])))
 
 
 def head_maps(
@@ -94,8 +124,10 @@ def head_maps(
     weights = np.asarray(weights, dtype=float)
     keys = queries if keys is None else keys
     n_heads = len(weights)
+    columns = min(columns, n_heads)
     rows = -(-n_heads // columns)
-    size = (columns * (0.55 * len(keys) + 1.5), rows * (0.42 * len(queries) + 1.3))
+    width, height = style.panel_size(queries, keys)
+    size = (columns * width, rows * height)
     _, grid = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
     axes = grid.ravel()
     for head in range(n_heads):
@@ -116,7 +148,7 @@ def curves(
     title: str = "",
     log: str = "",
 ) -> Axes:
-    """Draw one line for each name, with its name at its end.
+    """Draw one line for each name, told apart by colour, dash and marker.
 
     Parameters
     ----------
@@ -126,47 +158,62 @@ def curves(
     log : "x", "y" or "xy" for logarithmic axes (base 2 along x)
     """
     if ax is None:
-        _, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
+        _, ax = plt.subplots(figsize=style.CURVES_SIZE, layout="constrained")
     if "x" in log:
         ax.set_xscale("log", base=2)
     if "y" in log:
         ax.set_yscale("log")
     for number, (name, y) in enumerate(lines.items()):
-        style = number % len(_LINES)
-        ax.plot(
-            x,
-            y,
-            label=name,
-            linestyle=_LINES[style],
-            marker=_MARKERS[style],
-            markersize=4,
-            color=_COLOURS[style],
-        )
+        ax.plot(x, y, label=name, **style.line(number))
     ax.set(xlabel=xlabel, ylabel=ylabel)
-    ax.set_title(title, fontsize=11)
+    ax.set_title(title, fontsize=style.TITLE_SIZE)
     ax.grid(alpha=0.3)
     ax.spines[["top", "right"]].set_visible(False)
     if len(lines) > 1:
-        ax.legend(frameon=False)
+        ax.legend(frameon=False, handlelength=3)  # long enough to show a dash
     return ax
 
 
-def reading(
+def entropy_bars(
     weights: np.ndarray,
-    query: int,
     queries: Sequence[str],
-    keys: Sequence[str] | None = None,
-) -> str:
-    """Say in a sentence which key a query attends to most, read off its row of (T, S) weights."""
-    keys = queries if keys is None else keys
-    row = np.asarray(weights, dtype=float)[query]
-    best = [s for s in range(len(keys)) if np.isclose(row[s], row.max())]
-    if len(best) == len(keys):
-        return f"`{queries[query]}` attends to every token alike, {row[0]:.2f} each."
-    *most, last = dict.fromkeys(f"`{keys[s]}`" for s in best)
-    names = f"{', '.join(most)} and {last}" if most else last
-    each = " each" if len(best) > 1 else ""
-    return f"`{queries[query]}` attends most to {names}, {row.max():.2f}{each}."
+    *,
+    mask: np.ndarray | None = None,
+    ax: Axes | None = None,
+    title: str = "",
+) -> Axes:
+    """Draw how widely each query spreads its attention, with a mark at the most possible.
+
+    The rows stand as in a heat map, so the two can stand side by side.
+
+    Parameters
+    ----------
+    weights : (T, S) array
+    queries : T tokens
+    mask : boolean, broadcast to (T, S), True = may attend; all of them when left out. Keys
+        that are masked out do not count towards the most possible.
+    ax : where to draw; a new figure when left out
+    title : what the bars answer
+    """
+    names = [str(token) for token in queries]
+    weights = np.asarray(weights, dtype=float)
+    weights, names, _ = checked(weights, names, [""] * weights.shape[-1])
+    bits, most = entropy(weights), most_bits(weights, mask)  # (T,), (T,)
+    places = np.arange(len(names))
+    if ax is None:
+        size = (4.6 + 0.09 * style.longest(names), 0.36 * len(names) + 1.2)
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    ax.barh(places, bits, height=0.7, color=style.BAR)
+    ax.scatter(most, places, marker="|", s=260, linewidths=2.5, color=style.COLOURS[1], zorder=3)
+    widest = max(float(most.max()), 1.0)
+    for place, value in enumerate(bits):
+        ax.text(widest * 1.06, place, f"{value:.2f}", va="center", size=style.NUMBER_SIZE)
+    ax.set(xlim=(0, widest * 1.2), ylim=(len(names) - 0.5, -0.5), ylabel="query")
+    ax.set_xlabel("entropy, bits ( | : the most possible)")
+    ax.set_yticks(places, names, parse_math=False)
+    ax.set_title(title, fontsize=style.TITLE_SIZE)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
 
 
 def figure(axes: Axes | np.ndarray, alt: str, caption: str = "") -> HTML:
@@ -180,18 +227,90 @@ def figure(axes: Axes | np.ndarray, alt: str, caption: str = "") -> HTML:
     alt : what the picture shows, for those who do not see it
     caption : a sentence under it; the alternative text when left out
     """
-    first: Any = axes if isinstance(axes, Axes) else np.ravel(axes)[0]
-    drawing = first.figure
-    buffer = io.BytesIO()
-    drawing.savefig(buffer, format="png", dpi=110, facecolor="white")
+    drawing = _drawing(axes)
+    drawing.set_label(plain(alt))  # `save` writes it into the files
+    picture = base64.b64encode(_small(_written(drawing, "png"))).decode()
     plt.close(drawing)
-    picture = base64.b64encode(buffer.getvalue()).decode()
     width, _ = drawing.get_size_inches()
-    words = escape(caption or alt).split("`")  # every second part stood between backticks
-    marked = "".join(f"<code>{w}</code>" if i % 2 else w for i, w in enumerate(words))
-    described = escape(alt.replace("`", ""), quote=True)
+    described = escape(plain(alt), quote=True)
     return HTML(
         f'<figure style="margin:0.5em 0"><img src="data:image/png;base64,{picture}" '
         f'alt="{described}" style="width:{width * 80:.0f}px;max-width:100%">'
-        f"<figcaption>{marked}</figcaption></figure>"
+        f"<figcaption>{marked(caption or alt)}</figcaption></figure>"
     )
+
+
+def save(axes: Axes | np.ndarray, stem: str | Path) -> tuple[Path, Path]:
+    """Write a plot as PNG and as SVG, before or after `figure` has shown it.
+
+    Both files carry the plot's titles and, when `figure` has shown it, its alternative text.
+    In the SVG letters are shapes, so that it looks the same without the font; the same plot
+    gives the same bytes.
+
+    Parameters
+    ----------
+    axes : an Axes, or an array of Axes of one figure
+    stem : where to write, without `.png` or `.svg`; folders that are missing are made
+
+    Returns
+    -------
+    The paths of the PNG and of the SVG.
+    """
+    drawing = _drawing(axes)
+    about = {"Title": " · ".join(t for ax in drawing.axes if (t := ax.get_title()))}
+    about["Title"] = about["Title"] or Path(stem).name
+    if words := str(drawing.get_label()):
+        about["Description"] = words
+    paths = Path(f"{stem}.png"), Path(f"{stem}.svg")
+    paths[0].parent.mkdir(parents=True, exist_ok=True)
+    for path in paths:
+        path.write_bytes(_written(drawing, path.suffix[1:], about))
+    plt.close(drawing)
+    return paths
+
+
+def _drawing(axes: Axes | np.ndarray) -> Figure:
+    first: Any = axes if isinstance(axes, Axes) else np.ravel(axes)[0]
+    drawing: Figure = first.figure
+    return drawing
+
+
+def _written(drawing: Figure, kind: str, about: Mapping[str, str] | None = None) -> bytes:
+    """Write a drawing as PNG or SVG, the same bytes each time."""
+    unchanging = {"Software": None} if kind == "png" else {"Date": None}
+    buffer = io.BytesIO()
+    with (
+        mpl.rc_context({"svg.hashsalt": "attnlab", "svg.fonttype": "path"}),
+        _boxes_for_missing_letters(),
+    ):
+        drawing.savefig(
+            buffer,
+            format=kind,
+            dpi=style.DOTS_PER_INCH,
+            facecolor="white",
+            metadata={**(about or {}), **unchanging},
+        )
+    if kind == "svg" and about and "Description" in about:
+        return _described(buffer.getvalue(), about["Description"])
+    return buffer.getvalue()
+
+
+@contextmanager
+def _boxes_for_missing_letters() -> Iterator[None]:
+    """Draw a box for a letter that the font lacks, and say nothing: the words beside have it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
+        yield
+
+
+def _small(png: bytes) -> bytes:
+    """Write a PNG with 256 colours: every cell keeps its own, and the notebook stays small."""
+    buffer = io.BytesIO()
+    with Image.open(io.BytesIO(png)) as picture:
+        picture.convert("RGB").quantize(256).save(buffer, format="png")
+    return buffer.getvalue()
+
+
+def _described(svg: bytes, words: str) -> bytes:
+    """Put words where readers of an SVG look for them; matplotlib writes only the title there."""
+    return svg.replace(b"</title>", f"</title>\n <desc>{escape(words)}</desc>".encode(), 1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -42,7 +43,9 @@ class Drawing:
         self._replace(plots, "heatmap", lambda *_, ax=None, **__: ax or Blank())
         self._replace(plots, "head_maps", lambda weights, *_, **__: _blanks(len(weights)))
         self._replace(plots, "curves", lambda *_, ax=None, **__: ax or Blank())
+        self._replace(plots, "entropy_bars", lambda *_, ax=None, **__: ax or Blank())
         self._replace(plots, "figure", _only_words)
+        self._replace(plots, "save", lambda _, stem: (Path(f"{stem}.png"), Path(f"{stem}.svg")))
         plt.show = lambda *_, **__: None  # without a screen it would warn
 
     def _replace(self, module: Any, name: str, blank: Callable[..., Any]) -> None:

@@ -1,23 +1,15 @@
-"""What a learner sees: tables and pictures whose words reach everyone."""
+"""What a learner sees of a check and of the worked example: tables whose words reach everyone."""
 
 from __future__ import annotations
 
-import base64
-import re
-from typing import Any
-
-import matplotlib as mpl
 import numpy as np
 import pytest
 
 from attnlab.example import BLANK, IDS, TABLE, TOKENS, X, shares
 from attnlab.exercise import Case, Exercise, Layer, Mistake, Rng
 from attnlab.judge import Report, Verdict
-from attnlab.plots import curves, figure, head_maps, heatmap, reading
 from attnlab.show import Shown
 
-mpl.use("agg")
-WEIGHTS = np.array([[0.1, 0.2, 0.7], [0.4, 0.4, 0.2]])
 SLIP = Mistake("`softmax` over the queries", "Each row belongs to one query.")
 
 
@@ -70,76 +62,6 @@ def test_a_long_remark_is_said_once() -> None:
     text = repr(Shown(Report(Exercise("double", "lab", 3, "double(x)", ("y",)), verdicts, ())))
     assert text.count(long) == 1
     assert text.count("The same as above.") == 2
-
-
-def test_a_heat_map_has_queries_down_and_keys_across() -> None:
-    ax = heatmap(WEIGHTS, ["a", "b"], ["x", "y", "z"])
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["x", "y", "z"]
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("key", "query")
-    assert [text.get_text() for text in ax.texts][:3] == ["0.10", "0.20", "0.70"]
-    assert ax.collections[0].get_clim() == (0, 1)
-
-
-def test_a_heat_map_of_the_wrong_shape_is_refused_in_words() -> None:
-    with pytest.raises(ValueError, match=r"shape \(2, 3\), but there are 2 queries and 2 keys"):
-        heatmap(WEIGHTS, ["a", "b"])
-
-
-def test_numbers_are_left_out_where_they_could_not_be_read() -> None:
-    assert not heatmap(np.eye(17), [str(i) for i in range(17)]).texts
-
-
-def test_heads_are_drawn_side_by_side_with_their_titles() -> None:
-    axes = head_maps(
-        np.stack([WEIGHTS] * 3), ["a", "b"], ["x", "y", "z"], titles=["one", "two", "three"]
-    )
-    assert [ax.get_title() for ax in axes] == ["one", "two", "three"]
-
-
-def test_curves_are_told_apart_without_colour() -> None:
-    ax = curves(
-        [1, 2, 4],
-        {"a": [1, 2, 3], "b": [3, 2, 1], "c": [2, 2, 2]},
-        xlabel="x",
-        ylabel="y",
-        log="xy",
-    )
-    styles = {(line.get_linestyle(), line.get_marker()) for line in ax.lines}
-    assert len(styles) == 3
-    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-
-
-def test_the_map_is_monotone_in_lightness() -> None:
-    colours = mpl.colormaps["Blues"](np.linspace(0, 1, 64))[:, :3]
-    lightness = colours @ [0.2126, 0.7152, 0.0722]
-    assert (np.diff(lightness) < 0).all()
-
-
-@pytest.mark.parametrize(
-    ("row", "sentence"),
-    [
-        ([0.1, 0.2, 0.7], "`a` attends most to `z`, 0.70."),
-        ([0.4, 0.4, 0.2], "`a` attends most to `x` and `y`, 0.40 each."),
-        ([1 / 3] * 3, "`a` attends to every token alike, 0.33 each."),
-    ],
-)
-def test_a_reading_is_taken_from_the_numbers(row: list[float], sentence: str) -> None:
-    assert reading(np.array([row]), 0, ["a"], ["x", "y", "z"]) == sentence
-
-
-def test_a_figure_carries_its_words_and_closes_its_plot() -> None:
-    import matplotlib.pyplot as plt
-
-    before = plt.get_fignums()
-    html: Any = figure(
-        heatmap(WEIGHTS, ["a", "b"], ["x", "y", "z"]), alt='a "map" of `a`', caption="`a` & b"
-    )
-    assert plt.get_fignums() == before
-    assert 'alt="a &quot;map&quot; of a"' in html.data
-    assert "<figcaption><code>a</code> &amp; b</figcaption>" in html.data
-    (picture,) = re.findall(r"base64,([^\"]+)", html.data)
-    assert base64.b64decode(picture).startswith(b"\x89PNG")
 
 
 def test_the_worked_example_is_what_its_table_says() -> None:
