@@ -947,7 +947,7 @@ figure(
 # It still knows of places only *before me or not*, and nothing here was trained. Both come in later
 # parts of the course.
 #
-# The last cell uses it all at once: two sentences in one batch, padded to eight places, causal.
+# First all of it at once: two sentences in one batch, padded to eight places, causal.
 #
 # **Question for the picture: which zeros come from the causal mask, and which from the padding?**
 
@@ -970,3 +970,33 @@ figure(
     f"the last three columns on the right, where the padding mask does: {padded:.2g}. "
     f"`influence` of your causal layer equals `causal_mask`: {held}.",
 )
+
+# %% [markdown] lang="en"
+# ### Take it with you
+#
+# Later parts of the course do not start from nothing: they import what **you** wrote. One command reads
+# your four labs and puts your functions and classes into one file, `attention.py`:
+#
+# ```
+# attnlab export
+# ```
+#
+# Save the labs, open a terminal (*File › New › Terminal*), go to the folder that holds them, and run it.
+# If an answer is missing or unfinished, it says which one and in which cell, and writes nothing.
+#
+# Your `MultiHeadAttention` of lab 02 knew no masks. In `attention.py` it has the `forward` you saw in
+# this lab, so that it obeys them. Then run the last cell. Which two numbers do you expect?
+
+# %%
+from attnlab import own
+
+try:
+    mine = own.load("attention.py")
+except FileNotFoundError as not_yet:
+    print(not_yet)
+else:
+    model = mine.MultiHeadAttention(d_model=64, n_heads=4, seed=0)
+    tokens_64 = np.random.default_rng(5).normal(size=(8, 64))  # (T, d_model), made up
+    _, weights = model.forward(tokens_64, mask=mine.causal_mask(8))  # (H, T, T)
+    print("parameters in a layer of width 64:", model.n_parameters)
+    print("largest weight on the future:", np.max(np.triu(weights, 1)))
