@@ -7,7 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +21,14 @@ LABS = (
     "lab01_scaled_dot_product",
     "lab02_multi_head",
     "lab03_masking",
+)
+READINGS = (  # texts that are read and played with, and not graded
+    "theory00_motivation",
+    "theory01_query_key_value",
+    "theory02_scaled_dot_product",
+    "theory03_multi_head",
+    "theory04_masking",
+    "explore_heatmaps",
 )
 
 CaseMaker = Callable[[np.random.Generator], Iterator[Case]]
@@ -56,7 +64,7 @@ class Specimen:
         _, line = inspect.getsourcelines(self.answer)
         return Path(inspect.getfile(self.answer)), line
 
-    @property
+    @cached_property
     def source(self) -> str:
         """Its code as it would stand in the learner's cell, under the exercise's own name."""
         text = inspect.getsource(self.answer)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from types import CodeType
 from typing import Any
 
 from attnlab.judge import Report, judge
@@ -38,7 +39,9 @@ def slips(lab: Lab, seed: str = PUBLIC_SEED, beside: bool = True) -> Iterator[Co
 
     The answers and the right variants must earn full marks. A wrong answer must lose marks
     in its own exercise, be named there, both when graded and in the learner's own check, and
-    cost nothing in any other exercise of the notebook it stands in (tried when `beside`).
+    cost nothing in any other exercise of the notebook it stands in (tried when `beside`: where
+    an answer reads what the wrong one's cell has bound, and once for wrong ones that bind the
+    same names, since a right version stands in for them).
     """
     names = [exercise.name for exercise in exercises(lab.stem)]
     namespace = answered(lab)
@@ -54,15 +57,21 @@ def slips(lab: Lab, seed: str = PUBLIC_SEED, beside: bool = True) -> Iterator[Co
         if not report.passed:
             reason = f"{_title(specimen)} is right but loses marks: {first_fault(report)}"
             yield CourseError(*specimen.place, reason)
+    tried: set[frozenset[str]] = set()
     for specimen in wrong_answers(names):
-        for reason in _slips_of(specimen, names if beside else [], answered(lab), seed):
+        namespace = answered(lab)
+        before = dict(namespace)
+        reasons = list(_slips_of(specimen, planted(specimen, namespace), seed))
+        bound = frozenset(n for n, value in namespace.items() if before.get(n) is not value)
+        if beside and bound not in tried:
+            tried.add(bound)
+            others = [name for name in names if name != specimen.exercise]
+            reasons += _harm(bound, others, namespace, seed)
+        for reason in reasons:
             yield CourseError(*specimen.place, f"{_title(specimen)} {reason}")
 
 
-def _slips_of(
-    specimen: Specimen, names: list[str], namespace: Namespace, seed: str
-) -> Iterator[str]:
-    answer = planted(specimen, namespace)
+def _slips_of(specimen: Specimen, answer: Callable[..., Any], seed: str) -> Iterator[str]:
     report = grade(specimen.exercise, answer, seed)
     if report.passed:
         yield "earns full marks"
@@ -71,11 +80,37 @@ def _slips_of(
     own = own_check(specimen.exercise, answer)
     if _first_name(own) != specimen.mistake.name:
         yield f"is called {_first_name(own)!r} in the learner's own check"
+
+
+def _harm(
+    bound: frozenset[str], names: Sequence[str], namespace: Namespace, seed: str
+) -> Iterator[str]:
+    """Say which right answers lose marks by names that were bound anew."""
     for name in names:
-        if name != specimen.exercise:
-            other = grade(name, namespace[name], seed)
-            if not other.passed:
-                yield f"costs marks in {name!r}: {first_fault(other)}"
+        if bound & _reached(namespace[name], namespace):
+            report = grade(name, namespace[name], seed)
+            if not report.passed:
+                yield f"costs marks in {name!r}: {first_fault(report)}"
+
+
+def _reached(answer: Callable[..., Any], namespace: Namespace) -> set[str]:
+    """List the names that an answer's code reads, and those that what they stand for reads."""
+    found: set[str] = set()
+    new = _names(answer)
+    while new:
+        found |= new
+        new = {name for known in new for name in _names(namespace.get(known))} - found
+    return found
+
+
+def _names(thing: Any) -> set[str]:
+    """List the names in the code of a function or of a class's methods."""
+    if isinstance(thing, type):
+        return set().union(*map(_names, vars(thing).values()))
+    code = getattr(thing, "__code__", thing)
+    if not isinstance(code, CodeType):
+        return set()
+    return set(code.co_names).union(*map(_names, code.co_consts))
 
 
 def own_check(name: str, answer: Callable[..., Any]) -> Report:

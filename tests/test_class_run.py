@@ -11,21 +11,25 @@ import signal
 import sys
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
 
+from grader import demo
 from grader.catalogue import LABS, exercises
 from grader.class_run import UnknownStudent
 from grader.engine import pool
+from grader.engine.assess import Budget
 from grader.engine.grade import How
 from grader.engine.job import Job
 from grader.engine.sandbox import SandboxMissing, why_missing
 from grader.gradebook.prepare import prepare
 from grader.hand_ins import HandIn, answers, demo_class
-from grader.markers import read_lab
+from grader.markers import Lab, read_lab
 from grader.outcome import ABSENT, GRADED, PARTLY, UNREADABLE, Outcome
 from grader.seed import HiddenSeed
 from grader.sheets import sheet
@@ -42,21 +46,34 @@ MOST = {exercise.name: exercise.points for exercise in exercises(STEM)}
 LOOP = own("def project(*a):\n    while True: pass\n")
 
 
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Bring the lab into a gradebook without students."""
+    course = ClassCourse(tmp_path_factory.mktemp("prepared"), STEM)
+    prepare(course.api, STEM)
+    return course.place / "gradebook.db"
+
+
 @pytest.fixture
-def lab00(tmp_path: Path) -> ClassCourse:
-    return ClassCourse(tmp_path, STEM)
+def lab00(tmp_path: Path, prepared: Path) -> ClassCourse:
+    course = ClassCourse(tmp_path, STEM)
+    shutil.copy(prepared, tmp_path)
+    return course
 
 
 def class_of(n: int) -> Mapping[str, HandIn]:
     return demo_class(LAB, n, 15)
 
 
-def test_everyone_on_the_roster_gets_one_named_state(lab00: ClassCourse) -> None:
+def test_everyone_on_the_roster_gets_one_named_state(
+    lab00: ClassCourse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.engine.assess.Budget", partial(Budget, case=1.0, exercise=2.0))
     lab00.hand_in({"ada": RIGHT, "bob": {**RIGHT, "project": LOOP}})
     (lab00.folder("cy")).mkdir(parents=True)
     (lab00.folder("cy") / f"{STEM}.ipynb").write_text("<html>log in</html>")
     (lab00.place / "submitted" / "dee").mkdir()
-    code, said = lab00.grade(jobs=2)
+    code, said = lab00.grade()
     assert code == 1
     assert lab00.states() == {"ada": GRADED, "bob": PARTLY, "cy": UNREADABLE, "dee": ABSENT}
     assert MOST.items() <= lab00.points("ada").items()
@@ -71,13 +88,13 @@ def test_everyone_on_the_roster_gets_one_named_state(lab00: ClassCourse) -> None
 def test_a_class_that_is_all_graded_ends_with_0_and_is_passed_over_next_time(
     lab00: ClassCourse,
 ) -> None:
-    lab00.hand_in(class_of(4))
+    lab00.hand_in(class_of(3))
     assert lab00.grade()[0] == 0
     before = lab00.frame()
     code, said = lab00.grade()
     assert (code, "0 to grade" in said) == (0, True)
     code, said = lab00.grade(again=True)
-    assert (code, "4 to grade" in said, "→" in said) == (0, True, False)
+    assert (code, "3 to grade" in said, "→" in said) == (0, True, False)
     assert lab00.frame().equals(before)
 
 
@@ -131,28 +148,55 @@ TALKS = (
 )
 
 
-@pytest.mark.parametrize("stem", LABS)
-def test_no_kept_back_value_reaches_anything_that_students_may_see(
-    tmp_path: Path, stem: str
-) -> None:
-    course = ClassCourse(tmp_path, stem)
+@dataclass(frozen=True)
+class Marked:
+    """A class of one lab after its run: who was made with what, and what was printed."""
+
+    course: ClassCourse
+    lab: Lab
+    class_: Mapping[str, HandIn]
+    seed: str
+    said: str
+
+
+@pytest.fixture(scope="module", params=LABS)
+def marked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Marked:
+    stem = request.param
+    course = ClassCourse(tmp_path_factory.mktemp(stem), stem)
     course.api.config.HiddenSeed.seed = "a sentence of our own"
-    class_ = dict(demo_class(read_lab(ROOT / "course" / f"{stem}.py"), 5, 15))
-    right = class_["student01"]
+    lab = read_lab(ROOT / "course" / f"{stem}.py")
+    class_ = demo_class(lab, 5, 15)
+    told = {}
     for number, talk in enumerate(TALKS):  # answers that say what they are called with
-        told = {name: own(talking(str(a.source), name, talk)) for name, a in right.items()}
-        class_[f"talks{number}"] = told
-    course.hand_in(class_)
+        right = class_["student01"].items()
+        told[f"talks{number}"] = {n: own(talking(str(a.source), n, talk)) for n, a in right}
+    course.hand_in(class_ | told)
     _, said = course.grade(jobs=2)
-    assert course.api.generate_feedback(stem)["success"]
-    seen = [said]
+    seed = HiddenSeed(config=course.api.config).of("student01")
+    return Marked(course, lab, class_, seed, said)
+
+
+def test_every_mark_and_mistake_is_the_one_that_its_answer_was_made_with(
+    marked: Marked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "PUBLIC_SEED", marked.seed)  # what it grades answers with
+    marks = demo._marks(marked.course.api)
+    marks = marks[marks.student.isin(marked.class_)]
+    assert len(marks) == len(marked.class_) * len(exercises(marked.lab.stem))
+    assert set(marks.state) == {GRADED}
+    assert demo._differences(marked.lab, marked.class_, marks) == []
+
+
+def test_no_kept_back_value_reaches_anything_that_students_may_see(marked: Marked) -> None:
+    course = marked.course
+    assert course.api.generate_feedback(course.stem)["success"]
+    seen = [marked.said]
     for stage in ("release", "autograded", "feedback"):
-        files = [path for path in (tmp_path / stage).rglob("*") if path.is_file()]
+        files = [path for path in (course.place / stage).rglob("*") if path.is_file()]
         assert files
         seen += [path.read_text(encoding="utf-8", errors="replace") for path in files]
-    seen += [path.read_text(encoding="utf-8") for path in tmp_path.glob("*.log")]
-    seed = HiddenSeed(config=course.api.config).of("student01")
-    numbers = unmistakable(stem, seed)
+    seen += [path.read_text(encoding="utf-8") for path in course.place.glob("*.log")]
+    numbers = unmistakable(course.stem, marked.seed)
     assert len(numbers) > 10
     assert not [number for number in numbers for text in seen if number in text]
 
@@ -210,8 +254,8 @@ def test_a_hand_in_that_kills_its_workers_is_given_up_and_no_other(
 
 # ---- killed on the way ------------------------------------------------------------------
 
-KILLS = 20
-SIZE = 5
+KILLS = 8  # where inside of a save, `test_gradebook_writer` tries
+SIZE = 4
 
 
 def run_to_its_end(place: Path) -> None:
@@ -224,13 +268,15 @@ def run_to_its_end(place: Path) -> None:
     course.grade(jobs=2)
 
 
-@pytest.fixture
-def killed(lab00: ClassCourse) -> ClassCourse:
-    lab00.hand_in(class_of(SIZE))
-    prepare(lab00.api, STEM)
-    shutil.copy(lab00.place / "gradebook.db", lab00.place / "nobody.db")
-    lab00.grade(jobs=2)
-    return lab00
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> ClassCourse:
+    """Grade a class; each test begins anew, with nobody graded."""
+    course = ClassCourse(tmp_path_factory.mktemp("killed"), STEM)
+    shutil.copy(prepared, course.place / "gradebook.db")
+    shutil.copy(prepared, course.place / "nobody.db")
+    course.hand_in(class_of(SIZE))
+    course.grade(jobs=2)
+    return course
 
 
 def begin_anew(course: ClassCourse) -> None:
@@ -242,6 +288,7 @@ def test_a_run_or_a_worker_killed_at_any_moment_loses_and_doubles_nothing(
     killed: ClassCourse,
 ) -> None:
     undisturbed = killed.frame()
+    assert set(undisturbed.state) == {GRADED}
     chance = random.Random(3)
     context = multiprocessing.get_context("fork")
     finished = 0

@@ -6,6 +6,7 @@ import io
 import shutil
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,14 @@ from rich.console import Console
 from grader import demo as demo_module
 from grader.catalogue import LABS, exercises
 from grader.demo import SEED, SIZE, demo
+from grader.engine.grade import How
 from grader.hand_ins import BLANK, OTHER_STYLE, RIGHT, WRONG, demo_class
 from grader.markers import Lab
+from grader.nbgrader_api import course
 from tests.conftest import ROOT
+
+DEMO_LABS, DEMO_SIZE = LABS[:2], 4
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="grading is on Linux")
 
 
 def test_a_class_has_one_right_one_blank_one_in_other_styles_and_a_mixed_rest(lab: Lab) -> None:
@@ -33,61 +39,86 @@ def test_a_class_has_one_right_one_blank_one_in_other_styles_and_a_mixed_rest(la
     assert demo_class(lab, SIZE, SEED) == class_
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
+@dataclass(frozen=True)
+class Shown:
+    """What a demo came to."""
+
+    place: Path
+    fine: bool
+    said: str
+    marks: pd.DataFrame
+
+
+def shown(place: Path) -> Shown:
     for name in ("course", "source", "grader"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
-    return tmp_path
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="grading is on Linux first")
-@pytest.mark.parametrize("stem", LABS)
-def test_every_mark_is_the_one_the_class_was_made_for(
-    copy: Path, stem: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    size = SIZE if stem == LABS[0] else 5  # the gate tries every wrong answer of every lab
-    monkeypatch.setattr(demo_module, "SIZE", size)
+        if not (place / name).exists():
+            (place / name).symlink_to(ROOT / name)
+    shutil.copy(ROOT / "nbgrader_config.py", place)
     text = io.StringIO()
-    assert demo(copy, Console(file=text, width=200), (stem,)), text.getvalue()
-    said = text.getvalue()
+    fine = demo(place, Console(file=text, width=200), DEMO_LABS)
+    marks = demo_module._marks(course(place, place / "demo"))
+    return Shown(place, fine, text.getvalue(), marks)
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Shown:
+    """Run a small demo; `test_class_run` compares every mark in every lab."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo_module, "SIZE", DEMO_SIZE)
+        return shown(tmp_path_factory.mktemp("demo"))
+
+
+@needs_linux
+def test_every_mark_is_the_one_the_class_was_made_for(done: Shown) -> None:
+    assert done.fine, done.said
     for words in ("How each exercise went", "Mistakes named most often", "demo/feedback"):
-        assert words in said
-    marks = pd.read_csv(copy / "demo" / "grades.csv")
-    names = {exercise.name: exercise.points for exercise in exercises(stem)}
-    marks = marks[marks.part.isin(names)]
-    assert len(marks) == size * len(names)
-    totals = marks.groupby("student").points.sum()
-    most = sum(names.values())
-    assert totals[["student01", "student02", "student03"]].tolist() == [most, 0, most]
-    assert set(marks.state) == {"graded"}
-    pages = list((copy / "demo" / "feedback").rglob("*.html"))
-    assert len(pages) == size
+        assert words in done.said
+    marks = pd.read_csv(done.place / "demo" / "grades.csv")
+    for stem in DEMO_LABS:
+        names = {exercise.name: exercise.points for exercise in exercises(stem)}
+        of_lab = marks[(marks.lab == stem) & marks.part.isin(names)]
+        assert len(of_lab) == DEMO_SIZE * len(names)
+        totals = of_lab.groupby("student").points.sum()
+        most = sum(names.values())
+        assert totals[["student01", "student02", "student03"]].tolist() == [most, 0, most]
+        assert set(of_lab.state) == {"graded"}
+        assert len(list((done.place / "demo" / "feedback").rglob(f"{stem}.html"))) == DEMO_SIZE
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="grading is on Linux first")
-def test_a_mark_that_is_not_as_made_is_said(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo_module, "SIZE", 2)
-    real = demo_module._marks
+@pytest.fixture
+def graded_already(done: Shown, monkeypatch: pytest.MonkeyPatch) -> list[How]:
+    """Put the marks of the demo that was run in the place of grading; note how it was to go."""
+    asked: list[How] = []
 
-    def tampered(api: Any) -> pd.DataFrame:
-        marks = real(api)
-        marks.loc[marks.index[0], "points"] += 0.25
-        return marks
+    def note(*about: Any) -> list[str]:
+        asked.extend(each for each in about if isinstance(each, How))
+        return []
 
-    monkeypatch.setattr(demo_module, "_marks", tampered)
-    text = io.StringIO()
-    assert not demo(copy, Console(file=text, width=200), (LABS[0],))
-    assert "Not as made: student01, embed" in text.getvalue()
+    monkeypatch.setattr(demo_module, "SIZE", DEMO_SIZE)
+    monkeypatch.setattr(demo_module, "_grade", note)
+    monkeypatch.setattr(demo_module, "_marks", lambda api: done.marks.copy())
+    return asked
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="grading is on Linux")
-def test_without_bubblewrap_it_runs_and_says_so_in_a_line(
-    copy: Path, monkeypatch: pytest.MonkeyPatch
+@needs_linux
+def test_a_mark_that_is_not_as_made_is_said(
+    graded_already: list[How], done: Shown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(demo_module, "SIZE", 2)
+    tampered = done.marks.copy()
+    tampered.loc[tampered.index[0], "points"] += 0.25
+    monkeypatch.setattr(demo_module, "_marks", lambda api: tampered)
+    again = shown(tmp_path)
+    assert not again.fine
+    assert "Not as made: student01, embed" in again.said
+
+
+@needs_linux
+def test_without_bubblewrap_it_runs_and_says_so_in_a_line(
+    graded_already: list[How], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(demo_module, "why_missing", lambda: "bubblewrap is not installed")
-    text = io.StringIO()
-    assert demo(copy, Console(file=text, width=200), (LABS[0],))
-    (line,) = [line for line in text.getvalue().splitlines() if "without the sandbox" in line]
+    again = shown(tmp_path)
+    assert again.fine, again.said
+    assert graded_already == [How(confined=False)] * len(DEMO_LABS)
+    (line,) = [line for line in again.said.splitlines() if "without the sandbox" in line]
     assert "apt-get install bubblewrap" in line

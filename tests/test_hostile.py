@@ -8,7 +8,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
@@ -37,6 +37,7 @@ SEED = "a seed that nobody knows"
 BUDGET = Budget(cell=2.0, cells=12.0, start=1.0, case=1.0, exercise=2.5, hand_in=40.0)
 LONGEST = 60.0  # seconds: what the budget allows, and what starting anew takes
 CANARY = "canary-5f1c9e7a"  # stands in everything that no hand-in may see
+MOST_BETWEEN = 10  # attacks; each also stands where the one before it was
 WON = ("SUC" + "CESS", "KE" + "PT", CANARY)
 
 pytestmark = needs_sandbox
@@ -52,6 +53,7 @@ class Grounds:
     unix: list[socket.socket]
     released: NotebookNode
     solved: NotebookNode
+    since: list[str] = field(default_factory=list)  # attacks since an honest hand-in was marked
 
     def put_in(self, attack: Attack) -> NotebookNode:
         """Write an attack into a solved notebook."""
@@ -71,6 +73,13 @@ class Grounds:
 
     def mark(self, notebook: NotebookNode) -> Marked:
         return assess(notebook, self.released, LAB, SEED, self.worker, budget=BUDGET)
+
+    def an_honest_one_earns_all(self) -> None:
+        """Mark an honest hand-in where attacks have been."""
+        after = self.mark(copy.deepcopy(self.solved))
+        points = {name: report.score for name, report in after.reports.items()}
+        assert points == POINTS, f"one of these spoilt it: {self.since}"
+        self.since.clear()
 
     def called(self) -> bool:
         for ear in (self.tcp, *self.unix):
@@ -110,7 +119,9 @@ def grounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Grounds]:
         patch.setenv("ATTENTION_LABS_SECRET", CANARY)
         patch.setenv("HOME", str(course / "home"))
         worker.start()
-        yield Grounds(worker, course, tcp, unix, notebook, solved)
+        made = Grounds(worker, course, tcp, unix, notebook, solved)
+        yield made
+        made.an_honest_one_earns_all()
     for ear in (tcp, *unix):
         ear.close()
 
@@ -168,8 +179,9 @@ def test_an_attack_costs_its_own_exercise_at_most(
     assert processes() == before, "something outlived the hand-in"
     assert left_files(grounds.course) == []
     assert not grounds.called()
-    after = grounds.mark(copy.deepcopy(grounds.solved))
-    assert {name: report.score for name, report in after.reports.items()} == POINTS
+    grounds.since.append(attack.name)
+    if len(grounds.since) == MOST_BETWEEN:
+        grounds.an_honest_one_earns_all()
 
 
 def test_results_that_the_judge_cannot_digest_cost_their_own_exercise(
