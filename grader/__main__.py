@@ -14,8 +14,9 @@ import typer
 from nbclient.exceptions import CellExecutionError
 from rich.console import Console
 
-from grader.build import build as build_labs
-from grader.catalogue import LABS
+from grader.build import build as build_texts
+from grader.build import files_made_of
+from grader.catalogue import LABS, READINGS
 from grader.class_run import ClassRun, UnknownStudent
 from grader.demo import demo as grade_demo_class
 from grader.engine.cluster import ClusterError
@@ -50,26 +51,33 @@ errors = Console(stderr=True, soft_wrap=True)
 Labs = Annotated[list[str] | None, typer.Argument(help="Labs to work on; all when left out.")]
 
 
-def _chosen(labs: list[str] | None) -> tuple[str, ...]:
-    unknown = sorted(set(labs or []) - set(LABS))
+Texts = Annotated[
+    list[str] | None, typer.Argument(help="Labs and readings to work on; all when left out.")
+]
+
+
+def _chosen(
+    stems: list[str] | None, known: tuple[str, ...] = LABS, kind: str = "lab"
+) -> tuple[str, ...]:
+    unknown = sorted(set(stems or []) - set(known))
     if unknown:
-        errors.print(f"There is no lab called {unknown[0]!r}. The labs are {', '.join(LABS)}.")
+        errors.print(f"There is no {kind} called {unknown[0]!r}. There are {', '.join(known)}.")
         raise typer.Exit(COULD_NOT_RUN)
-    return tuple(labs or LABS)
+    return tuple(stems or known)
 
 
 @app.command()
 def build(
-    labs: Labs = None,
+    texts: Texts = None,
     gate: Annotated[
         bool, typer.Option(help="Prove first that every wrong answer is caught and named.")
     ] = True,
 ) -> None:
-    """Make source/ and the visible cases from course/, and prove every wrong answer is caught."""
-    chosen = _chosen(labs)
+    """Make source/, notebooks/ and the visible cases, and prove every wrong answer is caught."""
+    chosen = _chosen(texts, LABS + READINGS, "text")
     try:
-        steps = build_labs(ROOT, chosen, check=gate)
-        for path in counted(steps, 2 * len(chosen), "building", console):
+        steps = build_texts(ROOT, chosen, check=gate)
+        for path in counted(steps, files_made_of(chosen), "building", console):
             console.print(f"made {path.relative_to(ROOT)}")
     except (CourseError, ModuleNotFoundError, ValueError) as error:
         errors.print("[bold]Not built.[/bold]", end=" ")
@@ -91,21 +99,22 @@ def release(labs: Labs = None) -> None:
 
 
 @app.command()
-def run(labs: Labs = None) -> None:
-    """Run the source notebooks, answers included, top to bottom in fresh kernels."""
-    chosen = _chosen(labs)
+def run(texts: Texts = None) -> None:
+    """Run labs, answers included, and readings, top to bottom in fresh kernels."""
+    chosen = _chosen(texts, LABS + READINGS, "text")
     noisy = False
-    for lab in counted(chosen, len(chosen), "running", console):
+    for stem in counted(chosen, len(chosen), "running", console):
+        folder = ROOT / "notebooks" if stem in READINGS else ROOT / "source" / stem
         try:
-            warned = warnings_in(run_notebook(ROOT / "source" / lab / f"{lab}.ipynb"))
+            warned = warnings_in(run_notebook(folder / f"{stem}.ipynb"))
         except CellExecutionError as error:
-            errors.print(f"{lab}: {error}", markup=False)
+            errors.print(f"{stem}: {error}", markup=False)
             raise typer.Exit(COULD_NOT_RUN) from error
         except FileNotFoundError as error:
-            errors.print(f"source/{lab} is missing: run `python -m grader build` first.")
+            errors.print(f"{stem} is missing: run `python -m grader build` first.")
             raise typer.Exit(COULD_NOT_RUN) from error
         noisy |= bool(warned)
-        console.print(f"ran {lab}" + "".join(f"\n  it warned: {text}" for text in warned))
+        console.print(f"ran {stem}" + "".join(f"\n  it warned: {text}" for text in warned))
     if noisy:
         raise typer.Exit(SOMETHING_TO_LOOK_AT)
 

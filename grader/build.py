@@ -1,4 +1,4 @@
-"""Build `source/` and the visible cases from the text masters of `course/`."""
+"""Build `source/`, `notebooks/` and the visible cases from the text masters of `course/`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from attnlab.exercise import Case
 from attnlab.judge import TOPICS
 from attnlab.measures import MEASURES
 from attnlab.probes import PROBES
-from grader.catalogue import LABS, exercises, has_reference
+from grader.catalogue import LABS, READINGS, exercises, has_reference
 from grader.gate import slips
-from grader.markers import Cell, CourseError, Lab, read_lab
+from grader.markers import Cell, CourseError, Lab, Text, read_lab, read_reading
 from grader.sheets import PUBLIC_SEED, cases_of_exercise, visible_sheet
 
 HIDDEN = """
@@ -34,21 +34,28 @@ _FLAGS = {
 }
 
 
-def build(root: Path, labs: tuple[str, ...] = LABS, check: bool = True) -> Iterator[Path]:
-    """Build every lab and yield each file as it is written.
+def build(
+    root: Path, stems: tuple[str, ...] = LABS + READINGS, check: bool = True
+) -> Iterator[Path]:
+    """Build every text and yield each file as it is written.
 
     Parameters
     ----------
     root : the course's folder
-    labs : which labs, by stem
+    stems : which labs and readings
     check : whether to try every wrong answer and every variant first (see `grader.gate`)
 
     Raises
     ------
-    CourseError : when a text or its cases do not hold together; nothing is written for that lab
+    CourseError : when a text or its cases do not hold together; nothing is written for that text
     """
-    for stem in labs:
-        lab = read_lab(root / "course" / f"{stem}.py")
+    for stem in stems:
+        path = root / "course" / f"{stem}.py"
+        if stem in READINGS:
+            made = notebook(read_reading(path))
+            yield _write(root / "notebooks" / f"{stem}.ipynb", nbformat.writes(made) + "\n")
+            continue
+        lab = read_lab(path)
         _check_cases(lab)
         for slip in slips(lab, beside=False) if check else ():
             raise slip
@@ -58,23 +65,28 @@ def build(root: Path, labs: tuple[str, ...] = LABS, check: bool = True) -> Itera
         yield _write(root / "attnlab" / "visible" / f"{stem}.json", dumps(sheets))
 
 
-def notebook(lab: Lab, language: str = "en") -> nbformat.NotebookNode:
-    """Make a lab's source notebook in one language, answers and hidden parts included."""
+def files_made_of(stems: tuple[str, ...]) -> int:
+    """Count the files that `build` makes."""
+    return sum(1 if stem in READINGS else 2 for stem in stems)
+
+
+def notebook(text: Text, language: str = "en") -> nbformat.NotebookNode:
+    """Make a text's notebook in one language; a lab's has its answers and hidden parts."""
     cells = [
         _cell(cell, grade_id, place)
-        for place, (cell, grade_id) in enumerate(zip(lab.cells, _grade_ids(lab), strict=True))
+        for place, (cell, grade_id) in enumerate(zip(text.cells, _grade_ids(text), strict=True))
         if cell.markers.get("lang", language) == language
     ]
-    made: nbformat.NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata=_metadata(lab))
+    made: nbformat.NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata=_metadata(text))
     nbformat.validate(made)
     return made
 
 
-def _metadata(lab: Lab) -> dict[str, Any]:
+def _metadata(text: Text) -> dict[str, Any]:
     return {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python", "file_extension": ".py"},
-        "made_from": f"course/{lab.path.name} by `python -m grader build`; do not edit",
+        "made_from": f"course/{text.path.name} by `python -m grader build`; do not edit",
     }
 
 
@@ -99,14 +111,14 @@ def _cell(cell: Cell, grade_id: str, place: int) -> nbformat.NotebookNode:
     return made
 
 
-def _grade_ids(lab: Lab) -> Iterator[str]:
+def _grade_ids(text: Text) -> Iterator[str]:
     """Name each cell for nbgrader; "" for cells of no role.
 
     Names do not depend on prose, so that hand-ins of an earlier release still fit after a
     sentence has been added.
     """
     given = count(1)
-    for cell in lab.cells:
+    for cell in text.cells:
         if cell.role == "given":
             yield f"given_{next(given)}"
         else:

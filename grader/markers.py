@@ -58,12 +58,11 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Lab:
-    """A text master, read and checked."""
+class Text:
+    """A text master, read and checked; one that is read and not graded is nothing more."""
 
     path: Path
     title: str
-    points: float
     minutes: str
     cells: tuple[Cell, ...]
 
@@ -72,13 +71,20 @@ class Lab:
         """The name it has at every stage, such as "lab00_qkv"."""
         return self.path.stem
 
+
+@dataclass(frozen=True)
+class Lab(Text):
+    """The text master of a lab."""
+
+    points: float
+
     def of_role(self, role: str) -> list[Cell]:
         """List its cells with one role, in order."""
         return [cell for cell in self.cells if cell.role == role]
 
 
 def read_lab(path: Path) -> Lab:
-    """Read a text master and check what a machine can check.
+    """Read the text master of a lab and check what a machine can check.
 
     Raises
     ------
@@ -86,6 +92,33 @@ def read_lab(path: Path) -> Lab:
         region, a check without a solution, points that do not add up, a language without
         its English cell
     """
+    about, cells = _read(path, "lab", ("title", "minutes", "points"))
+    if not isinstance(about["points"], (int, float)):
+        raise CourseError(path, 1, f"the header's points are {about['points']!r}, not a number")
+    lab = Lab(path, about["title"], str(about["minutes"]), cells, float(about["points"]))
+    for line, reason in _complaints_of(lab):
+        raise CourseError(path, line, reason)
+    return lab
+
+
+def read_reading(path: Path) -> Text:
+    """Read a text master that is read and played with, and not graded.
+
+    Raises
+    ------
+    CourseError : as for a lab, and for any cell with a role
+    """
+    about, cells = _read(path, "reading", ("title", "minutes"))
+    for cell in cells:
+        if cell.role:
+            raise CourseError(path, cell.line, f"a {cell.role} cell, but nothing here is graded")
+    return Text(path, about["title"], str(about["minutes"]), cells)
+
+
+def _read(
+    path: Path, kind: str, wanted: tuple[str, ...]
+) -> tuple[dict[str, Any], tuple[Cell, ...]]:
+    """Read what a text's header says of it, and its cells."""
     if not path.exists():
         raise CourseError(path, 1, "there is no such text")
     text = path.read_text(encoding="utf-8")
@@ -103,19 +136,14 @@ def read_lab(path: Path) -> Lab:
         Cell(cell.cell_type, cell.source, _markers(cell.metadata), line)
         for cell, line in zip(notebook.cells, starts, strict=True)
     )
-    about = notebook.metadata.get("lab", {})
-    missing = [key for key in ("title", "points", "minutes") if key not in about]
+    about = notebook.metadata.get(kind, {})
+    missing = [key for key in wanted if key not in about]
     if missing:
-        raise CourseError(path, 1, f"the header's `lab:` does not say {' and '.join(missing)}")
-    if not isinstance(about["points"], (int, float)):
-        raise CourseError(path, 1, f"the header's points are {about['points']!r}, not a number")
+        raise CourseError(path, 1, f"the header's `{kind}:` does not say {' and '.join(missing)}")
     for cell in cells:
         for reason in _complaints(cell):
             raise CourseError(path, cell.line, reason)
-    lab = Lab(path, about["title"], float(about["points"]), str(about["minutes"]), cells)
-    for line, reason in _complaints_of(lab):
-        raise CourseError(path, line, reason)
-    return lab
+    return about, cells
 
 
 def _markers(metadata: dict[str, Any]) -> dict[str, Any]:

@@ -1,12 +1,19 @@
-"""Run a notebook top to bottom in a fresh kernel, as a reader would."""
+"""Run a notebook top to bottom in a fresh kernel, as a reader would, with warnings as errors."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 from nbclient import NotebookClient
+
+# ipykernel warns of itself when it is shut down.
+STRICT = (
+    "import warnings as w; w.simplefilter('error'); "
+    "w.filterwarnings('ignore', module='ipykernel'); del w"
+)
 
 
 def run_notebook(path: Path, seconds: int = 60) -> nbformat.NotebookNode:
@@ -19,17 +26,22 @@ def run_notebook(path: Path, seconds: int = 60) -> nbformat.NotebookNode:
 
     Raises
     ------
-    nbclient.exceptions.CellExecutionError : when a cell raises
+    nbclient.exceptions.CellExecutionError : when a cell raises or warns
     """
     notebook: nbformat.NotebookNode = nbformat.read(path, as_version=4)
-    client = NotebookClient(
-        notebook,
-        timeout=seconds,
-        resources={"metadata": {"path": str(path.parent)}},
-        extra_arguments=["--log-level=ERROR"],  # ipykernel 7 warns of local ports at every start
-    )
-    # Graded cells of `source/` call `grader`, which stands beside this folder.
-    client.execute(env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[1])})
+    # A folder of its own: what a notebook saves must not stay beside those that are in git.
+    with TemporaryDirectory() as folder:
+        client = NotebookClient(
+            notebook,
+            timeout=seconds,
+            resources={"metadata": {"path": folder}},
+            extra_arguments=[
+                "--log-level=ERROR",  # ipykernel 7 warns of local ports at every start
+                f"--IPKernelApp.exec_lines={STRICT}",
+            ],
+        )
+        # Graded cells of `source/` call `grader`, which stands beside this folder.
+        client.execute(env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[1])})
     return notebook
 
 

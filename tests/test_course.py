@@ -8,11 +8,11 @@ from statistics import median
 
 import pytest
 
-from grader.catalogue import Specimen, exercises, right_variants, wrong_answers
-from grader.markers import Lab
+from grader.catalogue import LABS, READINGS, Specimen, exercises, right_variants, wrong_answers
+from grader.markers import Lab, Text, read_lab, read_reading
 from tests.conftest import ROOT
 
-NOT_PROSE = re.compile(r"```.*?```|\$\$.*?\$\$|<[^>]+>|^\|.*?$", re.DOTALL | re.MULTILINE)
+NOT_PROSE = re.compile(r"```.*?```|\$\$.*?\$\$|</?[a-z][^<>]*>|^\|.*?$", re.DOTALL | re.MULTILINE)
 PICTURE = re.compile(r"\b(heatmap|head_maps|curves|figure)\(")
 
 
@@ -38,22 +38,33 @@ def test_a_hint_helps_without_giving_the_answer(specimen: Specimen) -> None:
     assert not re.search(r"return \w+ [@/*]", mistake.hint)
 
 
-def test_prose_comes_in_small_cells(lab: Lab) -> None:
-    for cell in lab.cells:
+@pytest.fixture(params=LABS + READINGS)
+def text(request: pytest.FixtureRequest) -> Text:
+    path = ROOT / "course" / f"{request.param}.py"
+    return read_reading(path) if request.param in READINGS else read_lab(path)
+
+
+def without_worked_cases(prose: str) -> str:
+    """Leave out what is looked at rather than read: formulas, tables, code, tags."""
+    return re.sub(NOT_PROSE, "", prose)
+
+
+def test_prose_comes_in_small_cells(text: Text) -> None:
+    for cell in text.cells:
         if cell.kind == "markdown" and cell.role != "manual":
-            words = len(re.sub(NOT_PROSE, "", cell.source).split())
-            assert words <= 120, f"{lab.path.name}:{cell.line}: {words} words"
+            words = len(without_worked_cases(cell.source).split())
+            assert words <= 120, f"{text.path.name}:{cell.line}: {words} words"
 
 
-def test_code_comes_in_small_cells(lab: Lab) -> None:
+def test_code_comes_in_small_cells(text: Text) -> None:
     lengths = []
-    for cell in lab.cells:
+    for cell in text.cells:
         if cell.kind == "code":
             lines = [line for line in cell.source.splitlines() if line.strip()]
             if cell.role == "solution":  # the docstring is for reading
                 lines = without_docstrings(cell.source)
             lengths.append(len(lines))
-            assert len(lines) <= 20, f"{lab.path.name}:{cell.line}: {len(lines)} lines"
+            assert len(lines) <= 20, f"{text.path.name}:{cell.line}: {len(lines)} lines"
     assert median(lengths) <= 8
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from attnlab.encode import dumps, loads
 from grader.build import build
-from grader.catalogue import LABS, exercises
+from grader.catalogue import LABS, READINGS, exercises
 from grader.markers import Lab, read_lab
 from grader.release import (
     ReleaseError,
@@ -41,27 +41,25 @@ def rebuilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.parametrize("stem", LABS)
-@pytest.mark.parametrize(
-    "made", ["source/{0}/{0}.ipynb", "release/{0}/{0}.ipynb", "attnlab/visible/{0}.json"]
-)
-def test_a_rebuild_is_the_same_to_the_byte(rebuilt: Path, made: str, stem: str) -> None:
-    name = made.format(stem)
+OF_A_LAB = ("source/{0}/{0}.ipynb", "release/{0}/{0}.ipynb", "attnlab/visible/{0}.json")
+MADE = [made.format(stem) for stem in LABS for made in OF_A_LAB]
+MADE += [f"notebooks/{stem}.ipynb" for stem in READINGS]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_rebuild_is_the_same_to_the_byte(rebuilt: Path, name: str) -> None:
     assert (rebuilt / name).read_bytes() == (ROOT / name).read_bytes(), (
         f"{name} is not what course/ makes: run `make build release` and commit"
     )
 
 
 def test_no_made_folder_holds_anything_else() -> None:
-    for stage in ("source", "release"):
-        files = [
-            p
-            for p in (ROOT / stage).rglob("*")
-            if p.is_file() and ".ipynb_checkpoints" not in p.parts
-        ]
-        assert sorted(p.relative_to(ROOT / stage).as_posix() for p in files) == [
-            f"{stem}/{stem}.ipynb" for stem in LABS
-        ]
+    stages = {stage: {f"{stem}/{stem}.ipynb" for stem in LABS} for stage in ("source", "release")}
+    stages["notebooks"] = {f"{stem}.ipynb" for stem in READINGS}
+    for stage, names in stages.items():
+        files = {p for p in (ROOT / stage).rglob("*") if p.is_file()}
+        inside = {p for p in files if ".ipynb_checkpoints" not in p.parts}
+        assert {p.relative_to(ROOT / stage).as_posix() for p in inside} == names
 
 
 def test_made_notebooks_say_what_they_are_made_from(lab: Lab) -> None:
@@ -184,7 +182,7 @@ def test_visible_sheets_hold_visible_cases_only() -> None:
 
 def test_what_is_installed_is_the_students_package_alone_and_whole() -> None:
     setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-    assert setuptools["packages"] == ["attnlab"]
+    assert setuptools["packages"] == {"find": {"include": ["attnlab*"]}}
     patterns = [*setuptools["package-data"]["attnlab"], "*.py"]
     for path in (ROOT / "attnlab").rglob("*"):
         if path.is_file() and "__pycache__" not in path.parts:
