@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: help demo test lab build release clean
+.PHONY: help demo test peers lab build release clean
 
 help:           ## say what there is
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*##/\t/'
@@ -24,12 +24,17 @@ test: .venv/ready  ## lint, types and all tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
-lab: .venv/ready   ## open JupyterLab on your own copies of the labs, in work/
-	mkdir -p work
-	for lab in release/*; do [ -e "work/$${lab#release/}" ] || cp -R "$$lab" work; done
-	$(BIN)/jupyter lab work
+peers: .venv/ready  ## compare the reference with PyTorch (a download of its own)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[peers]'
+	$(BIN)/python -m pytest peers -n 0
 
-build: .venv/ready   ## make source/ and the visible cases from course/
+lab: .venv/ready   ## open JupyterLab on your own copies of the labs and notebooks, in work/
+	mkdir -p work/notebooks
+	for lab in release/*; do [ -e "work/$${lab#release/}" ] || cp -R "$$lab" work; done
+	for text in notebooks/*.ipynb; do [ -e "work/$$text" ] || cp "$$text" work/notebooks; done
+	PATH="$(CURDIR)/$(BIN):$$PATH" jupyter lab work  # its terminals find `attnlab export`
+
+build: .venv/ready   ## make source/, notebooks/ and the visible cases from course/
 	$(BIN)/python -m grader build
 
 release: .venv/ready ## make release/ from source/
