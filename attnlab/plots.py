@@ -26,6 +26,9 @@ from attnlab import style
 from attnlab.entropy import entropy, entropy_reading, most_bits
 from attnlab.words import checked, marked, plain, reading
 
+# What a map is titled, its weights (T, T), its T tokens, and which of them is read aloud, if any.
+Panel = tuple[str, np.ndarray, Sequence[str], int | None]
+
 __all__ = [
     "curves",
     "entropy_bars",
@@ -33,6 +36,7 @@ __all__ = [
     "figure",
     "head_maps",
     "heatmap",
+    "panels",
     "reading",
     "save",
 ]
@@ -136,6 +140,36 @@ def head_maps(
     for empty in axes[n_heads:]:
         empty.remove()
     return np.array(axes[:n_heads])
+
+
+def panels(*maps: Panel, note: str = "") -> HTML:
+    """Show heat maps two by two, with a row of each read aloud under them.
+
+    Maps of many tokens stand one under the other: side by side they would be too small to read.
+
+    Parameters
+    ----------
+    maps : (title, weights, tokens, query) of each; nothing is read where the query is None
+    note : a sentence after the readings
+    """
+    longest = max((tokens for _, _, tokens, _ in maps), key=len)
+    columns = min(len(maps), 2 if len(longest) <= style.MOST_BESIDE else 1)
+    rows = -(-len(maps) // columns)
+    width, height = style.panel_size(longest, longest)
+    size = (columns * width, rows * height)
+    drawing, grid = plt.subplots(rows, columns, figsize=size, squeeze=False)
+    axes, said = grid.ravel(), []
+    for ax, (title, weights, tokens, query) in zip(axes, maps, strict=False):
+        heatmap(weights, tokens, ax=ax, title=title)
+        if query is not None:
+            said.append(f"{title}: {reading(weights, query, tokens)}".rstrip("."))
+    for empty in axes[len(maps) :]:
+        empty.remove()
+    # Set at the end: seaborn draws the figure once a map. Titles keep away from the map above.
+    drawing.set_layout_engine("constrained", h_pad=0.1)
+    text = f"{'; '.join(said)}. {note}" if said else note
+    text = text[:1].upper() + text[1:].strip()
+    return figure(axes[: len(maps)], alt=f"Heat map. {text}", caption=text)
 
 
 def curves(

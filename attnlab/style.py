@@ -13,6 +13,7 @@ Colour = str | tuple[float, float, float]  # a name, `#rrggbb`, or red, green, b
 MAP = "Blues"  # light is little, dark is much, for every kind of colour vision and in print
 LIMITS = (0.0, 1.0)  # what white and the darkest blue stand for, on every map of weights
 MOST_NUMBERED = 16  # tokens; beyond this the numbers in the cells cannot be read
+MOST_BESIDE = 10  # tokens of two numbered maps side by side in a notebook
 
 # Each line has a colour, a dash and a marker of its own, so that it is known without colour.
 # There is one marker more than there are dashes: 20 lines pass before two look the same.

@@ -11,8 +11,8 @@
 # **Who attends to whom?**
 #
 # 20–30 minutes. Nothing here is graded and nothing can break. Run all cells (menu *Run*, *Run All
-# Cells*), then look, push sliders, and write a sentence of your own. Every view also stands still, so you
-# need neither a mouse nor luck to see what it shows.
+# Cells*), then look, push sliders, and write a sentence of your own. The grey boxes are code; skip
+# whatever you do not care to read.
 #
 # Two kinds of layer appear. In one, every number was **set by hand** to make a pattern we wish for. In
 # the other, the numbers are **untrained: drawn at random**, and so is what they show. Nothing on this
@@ -31,9 +31,10 @@ import numpy as np
 from ipywidgets import Checkbox, FloatLogSlider, IntSlider, SelectionSlider, interact
 
 from attnlab import own
+from attnlab.entropy import entropy
 from attnlab.example import BLANK
 from attnlab.head_view import HeadView
-from attnlab.plots import entropy_bars, entropy_reading, figure, heatmap, reading, save
+from attnlab.plots import entropy_bars, figure, heatmap, panels, reading, save
 from attnlab.tables import weights_table
 
 # %% [markdown] lang="en"
@@ -41,40 +42,26 @@ from attnlab.tables import weights_table
 #
 # To fill the blank in *I work, you work, he ___*, look back at the subject, `he`, and at the verb,
 # `work`. Here is that wish as a table of **weights**, written down by hand: a row is a token that looks
-# (a *query*), a column a token that is looked at (a *key*). Read along a row: it sums to 1.
+# (a *query*), a column a token that is looked at (a *key*). Read along a row: it sums to 1. (Here every
+# token but the blank mostly looks at itself.)
 #
-# **Question for the picture: whom does the blank look at, and whom hardly at all?** Its row is the last.
-
-# %%
-def show(*panels, note="", columns=2):
-    """Draw panels (title, weights, tokens, query), and read the query's row of each aloud."""
-    columns = min(columns, len(panels))
-    n, rows = max(len(tokens) for _, _, tokens, _ in panels), -(-len(panels) // columns)
-    size = (columns * (0.55 * n + 1.8), rows * (0.45 * n + 1.2))
-    drawing, axes = plt.subplots(rows, columns, figsize=size, squeeze=False)
-    said = []
-    for ax, (title, weights, tokens, query) in zip(axes.flat, panels):
-        heatmap(weights, tokens, ax=ax, title=title)
-        said += [] if query is None else [f"{title}: {reading(weights, query, tokens)}"]
-    for ax in axes.flat[len(panels) :]:
-        ax.remove()
-    drawing.set_layout_engine("constrained")  # once, at the end: it takes a while
-    text = " ".join(said)
-    return figure(axes.flat[: len(panels)], alt=f"Heat map. {text}", caption=f"{text} {note}".strip())
-
+# **Question for the picture: whom does the blank look at, and whom hardly at all?** Its row is the
+# last.
 
 # %%
 tokens = ["I", "work", ",", "you", "work", ",", "he", "___"]
 wish = np.full((8, 8), 0.08) + 0.36 * np.eye(8)
 wish[BLANK] = [0.03, 0.2, 0.03, 0.03, 0.2, 0.03, 0.45, 0.03]
-show(("set by hand", wish, tokens, BLANK))
+panels(
+    ("set by hand", wish, tokens, BLANK),
+    note=f"Each `work` gets {wish[BLANK, 1]:.2f}, every other token {wish[BLANK, 0]:.2f}.",
+)
 
 # %% [markdown] lang="en"
 # ## The functions behind it
 #
 # The maps below are worked out by the functions you build in labs 02 and 03. Here are right versions,
-# short. If you have not done the labs, read on: you need not understand them to enjoy the pictures.
-# In every mask **True means: may attend**.
+# short. You need not understand them to enjoy the pictures. In every mask **True means: may attend**.
 
 # %%
 def causal_mask(T):
@@ -139,9 +126,10 @@ except FileNotFoundError as missing:
 # %% [markdown] lang="en"
 # ## Tokens as numbers one can read
 #
-# Each token becomes a row of features that a person can check. `place` is 0 for now. A word that is not
-# in the table has none of them: only three numbers drawn from its **spelling**, always the same for the
-# same word. They tell words apart and say nothing of their meaning.
+# Each token becomes a row of features that a person can check: `first`, `second` and `third` are the
+# persons of grammar, `small` is a word like *the*, every sign is a `separator`, and `place` is 0 for
+# now. A word that is not in the table has none of them: only three numbers drawn from its **spelling**,
+# always the same for the same word. They tell words apart and say nothing of their meaning.
 
 # %%
 FEATURES = [
@@ -174,7 +162,7 @@ def kinds(token):
 def sentence(text):
     """Return the tokens of a text and their features, (T, d_model)."""
     text = re.sub(r"__+", " ___ ", unicodedata.normalize("NFC", text))  # a blank of any length
-    tokens = re.findall(r"[\w'’]+|[^\w\s]", text)
+    tokens = re.findall(r"\w+(?:['’]\w+)*|[^\w\s]", text)
     x = np.zeros((len(tokens), D_MODEL))
     for t, token in enumerate(tokens):
         if kinds(token) is None:
@@ -202,11 +190,11 @@ figure(
 # %% [markdown] lang="en"
 # ## Untrained layers
 #
-# First what comes out when nobody has chosen anything: four matrices drawn at random, one layer a seed.
-# (The tokens are stretched to the same length first, so that the random scores are large enough to
-# differ.)
+# First what comes out when nobody has chosen anything: four matrices drawn at random, by a **seed**:
+# the same seed draws the same layer again. (The tokens are stretched to the same length first, so that
+# the random scores are large enough to differ.)
 #
-# **Question for the picture: does the blank have a favourite?** Three seeds that disagree, and the
+# **Question for the picture: does the blank have a favourite?** Three seeds chosen to disagree, and the
 # mean over two hundred.
 
 # %%
@@ -227,17 +215,17 @@ counted = ", ".join(f"`{token}` {n}" for token, n in favourites.most_common())
 mean = maps.mean(axis=0)
 
 # %%
-show(
+panels(
     *[(f"untrained, seed {seed}", maps[seed], tokens, BLANK) for seed in (11, 12, 13)],
     (f"mean over {len(maps)} seeds", mean, tokens, None),
     note=f"In the mean the blank's row lies between {mean[BLANK].min():.2f} and "
-    f"{mean[BLANK].max():.2f}. Its favourite, by number of seeds: {counted}. That is chance.",
+    f"{mean[BLANK].max():.2f}. Its favourite, by number of seeds: {counted}.",
 )
 
 # %% [markdown] lang="en"
 # Another seed, another favourite. A single map looks as if it meant something; the mean shows that it
 # does not. One thing holds in every map: both `work` get the same, and so do both commas, for they are
-# the same rows of numbers. (That gives a comma two chances to be the favourite.)
+# the same rows of numbers.
 #
 # **Play.** Move the seed. The arrow keys work too.
 
@@ -246,7 +234,7 @@ WIDE = {"style": {"description_width": "9em"}, "layout": {"width": "32em"}}
 
 
 def untrained_map(seed):
-    return show((f"untrained, seed {seed}", untrained(x, seed), tokens, BLANK))
+    return panels((f"untrained, seed {seed}", untrained(x, seed), tokens, BLANK))
 
 
 interact(untrained_map, seed=IntSlider(0, 0, 50, description="seed", **WIDE));
@@ -284,13 +272,13 @@ def by_hand(x, mask=None, temperature=1.0):
 
 # %% [markdown] lang="en"
 # **Question for the picture: which head puts the blank on `he`, `work` and `work`?** A token that asks
-# for nothing spreads its attention evenly.
+# for nothing spreads its attention evenly. (`counterpart` waits for a sentence in Spanish, below.)
 
 # %%
 weights = by_hand(x)  # (H, T, T)
 both = list(WISHES).index("subject and verb")
 row = weights[both, BLANK]
-show(
+panels(
     *[(f"head {h}, {name}", weights[h], tokens, BLANK) for h, name in enumerate(WISHES)],
     note=f"In head {both} the blank gives `he` {row[6]:.2f}, the two `work` together "
     f"{row[1] + row[4]:.2f}, each comma {row[2]:.2f} and `you` {row[3]:.2f}.",
@@ -300,9 +288,9 @@ show(
 # ## Why the two `work` tie
 #
 # A score is $x_t W_Q W_K^\top x_j^\top$: it knows of key $j$ nothing but its features $x_j$. The two
-# `work` have the same features, so whatever the matrices, they get the same score. To prefer the nearer
-# one, a token must carry its **place**. One feature will do: $\text{place}_j = j/8$. Head 2 already has
-# a wish for it.
+# `work` have the same features, so whatever the matrices, they get the same score. To prefer the later
+# one, nearer to the blank, a token must carry its **place**. One feature will do:
+# $\text{place}_j = j/8$. Head 2 already has a wish for it: the later a token, the higher its score.
 #
 # **Question for the picture: what changes in the blank's row when places are filled in?**
 
@@ -315,22 +303,101 @@ def with_places(x):
 
 # %%
 near = by_hand(with_places(x))[both]
-show(
+panels(
     ("without places", weights[both], tokens, BLANK),
     ("with places", near, tokens, BLANK),
     note=f"The two `work` get {row[1]:.2f} and {row[4]:.2f} without places, {near[BLANK, 1]:.2f} and "
-    f"{near[BLANK, 4]:.2f} with them: the nearer one gets {near[BLANK, 4] / near[BLANK, 1]:.1f} times "
+    f"{near[BLANK, 4]:.2f} with them: the later one gets {near[BLANK, 4] / near[BLANK, 1]:.1f} times "
     "as much.",
 )
 
 # %% [markdown] lang="en"
+# ## Other sentences
+#
+# **Question for the picture: in *The cat sat*, who sat?** Left: the head that looks for subjects, set
+# by hand. Right: an untrained layer.
+
+# %%
+def two_maps(text, query, head="subject"):
+    words, x = sentence(text)
+    return panels(
+        (f"{head}, set by hand", by_hand(x)[list(WISHES).index(head)], words, words.index(query)),
+        ("untrained: random", untrained(x, seed=1), words, words.index(query)),
+    )
+
+
+# %%
+two_maps("The cat sat", "sat")
+
+# %% [markdown] lang="en"
+# *The animal did not cross the street because it was too tired.* In Spanish the subject of *estaba*,
+# "was", is not even said. A street does not tire; an animal may. We told the head so: verbs and
+# adjectives ask for something `animate`, and of the two nouns only `animal` has that feature. A trained
+# model would have to find such a thing out. Ours did not; it was **set by hand**.
+#
+# **Question for the picture: whom does `estaba` look at, in a head that was told who can tire?**
+
+# %%
+two_maps("El animal no cruzó la calle porque estaba demasiado cansado", "estaba")
+
+# %% [markdown] lang="en"
+# **Question for the picture: where do the Spanish words of *I work / yo trabajo* find their
+# counterparts?** The head asks for the same kind of word, but not in Spanish. In a translator one would
+# wish for rows like these.
+
+# %%
+words, pair = sentence("I work / yo trabajo")
+aligned = by_hand(pair)[list(WISHES).index("counterpart")]
+panels(
+    ("counterpart, set by hand", aligned, words, 3),
+    note=f"And {reading(aligned, 4, words)}",
+)
+
+# %% [markdown] lang="en"
+# ## A sentence of your own
+#
+# Write anything between the quotes and run the cell. The map before the random one is a **match of
+# features**: each token asks for its like, `q = k = x`, with no matrix at all. Words outside the table
+# have only their spelling: they match themselves best, and others by chance.
+#
+# **Question for the picture: which of your words find another one like them?** To give a word features,
+# add it to `WORDS` and run all cells again. To see what a specialist makes of your sentence, call
+# `two_maps` as above.
+
+# %%
+MOST = 16  # tokens; beyond this the numbers cannot be read
+
+
+def explore(text):
+    """Draw a sentence's maps, or say in a sentence why there is nothing to draw."""
+    words, x = sentence(text)
+    if len(words) < 2:
+        return print("Attention needs someone to look at: please write two words or more.")
+    if len(words) > MOST:
+        print(f"You wrote {len(words)} tokens; the first {MOST} are drawn.")
+    words, x = words[:MOST], stretch(x[:MOST])
+    unknown = list(dict.fromkeys(f"`{word}`" for word in words if kinds(word) is None))
+    named = [word if len(word) <= 12 else word[:11] + "…" for word in words]
+    like = labs.masked_attention(x, x, x)[1]
+    return panels(
+        ("each looks for its like", like, named, 0),
+        ("untrained: random", untrained(x, seed=0), named, 0),
+        note=f"Known by their spelling only: {', '.join(unknown) or 'none'}.",
+    )
+
+
+# %%
+explore("I work , you work , and my grandmother works too")
+
+# %% [markdown] lang="en"
 # ## Heads, temperature and masks
 #
-# Four settings. A **temperature** divides all scores: near 0 it makes a hard choice, far above 1 a plain
-# mean. A **causal mask** hides what comes later. **Padding** `·` fills a sentence up to a common length
-# and should be hidden from everyone.
+# Three settings. A **temperature** divides all scores: near 0 it makes a hard choice, far above 1 a
+# plain mean. A **causal mask** hides what comes later. **Padding** `·` fills a sentence up to a common
+# length and should be hidden from everyone.
 #
-# **Question for the picture: which setting touches which rows or columns?**
+# **Question for the picture: which setting touches which rows or columns?** Compare the upper two maps
+# with the head `verb` of *Specialists*.
 
 # %%
 def setting(head, temperature=1.0, padding=0, hidden=True, causal=False, places=False, title=""):
@@ -341,24 +408,29 @@ def setting(head, temperature=1.0, padding=0, hidden=True, causal=False, places=
     if causal:
         mask = mask & labs.causal_mask(T)  # (T, S)
     found = by_hand(with_places(x) if places else x, mask, temperature)[list(WISHES).index(head)]
-    return title or head, found, longer, BLANK
+    return title or f"{head}, set by hand", found, longer, BLANK
 
 
 # %%
-show(
+panels(
     setting("verb", temperature=4, title="verb, temperature 4"),
     setting("verb", causal=True, title="verb, causal mask"),
-    setting("subject and verb", padding=3, hidden=False, title="padding in sight"),
-    setting("subject and verb", padding=3, title="padding hidden"),
+    setting("subject and verb", padding=2, hidden=False, title="padding in sight"),
+    setting("subject and verb", padding=2, title="padding hidden"),
+    note=f"At temperature 1 each `work` gets {weights[1, BLANK, 1]:.2f} in the head `verb`.",
 )
 
 # %% [markdown] lang="en"
+# The temperature evens out the rows that ask for something; the causal mask empties all that lies above
+# the diagonal; the padding mask empties the last columns. (The rows of the padding stay: nobody reads
+# them.)
+#
 # **Play.** Six controls, one picture. Can you give the blank a hard choice? Make `I` look at nobody but
 # itself? See padding steal attention?
 
 # %%
 def specialist(**settings):
-    return show(setting(**settings))
+    return panels(setting(**settings))
 
 
 interact(
@@ -376,10 +448,12 @@ interact(
 # %% [markdown] lang="en"
 # ## Width and scale
 #
-# An untrained layer again, now of any width $d_k$, and with its scores divided by 1, by $\sqrt{d_k}$ (as
-# in the formula) or by $d_k$. A dot product of $d_k$ random pairs has spread $\sqrt{d_k}$.
+# An untrained layer again, now of any width $d_k$, and with its scores divided by 1, by $\sqrt{d_k}$
+# (as in the formula) or by $d_k$. A dot product of $d_k$ pairs of random numbers, each of spread 1, has
+# spread $\sqrt{d_k}$.
 #
-# **Question for the picture: which divisor keeps a wide layer as open as a narrow one?**
+# **Question for the picture: which divisor leaves the largest weights as they were when the layer
+# gets wider?**
 
 # %%
 def random_map(d_k, divisor, seed=10, title=""):
@@ -392,14 +466,20 @@ def random_map(d_k, divisor, seed=10, title=""):
 
 
 # %%
-settings = [(4, "1"), (256, "1"), (256, "√d_k"), (256, "d_k")]
-panels = [random_map(*each, title="d_k = {}, divided by {}".format(*each)) for each in settings]
-largest = [f"{found.max(axis=-1).mean():.2f} ({title})" for title, found, *_ in panels]
-show(*panels, note=f"Mean over rows of the largest weight: {', '.join(largest)}. All drawn at random.")
+widths, largest = [], []
+for d_k, divisor in [(4, "√d_k"), (256, "1"), (256, "√d_k"), (256, "d_k")]:
+    title = f"d_k = {d_k}, divided by {divisor}"
+    found = [random_map(d_k, divisor, seed)[1] for seed in range(100)]  # 100 of (T, T)
+    widths.append((title, found[10], tokens, None))
+    largest.append(f"{np.max(found, axis=-1).mean():.2f} ({title})")
+panels(*widths, note=f"The largest weight of a row, mean over 100 random layers: {', '.join(largest)}.")
+
+# %% [markdown] lang="en"
+# **Play.** Does $\sqrt{d_k}$ still do at the largest width?
 
 # %%
 def untrained_width(d_k, divisor, seed):
-    return show(random_map(d_k, divisor, seed))
+    return panels(random_map(d_k, divisor, seed))
 
 
 interact(
@@ -430,18 +510,22 @@ def shuffled(seed, places=False, title=""):
 
 
 # %%
-panels, gaps = [], []
+pairs, gaps = [], []
 for places, name in ((False, "without places"), (True, "with places")):
     (first, _), (second, order) = (
         shuffled(seed, places, f"{word}, {name}") for seed, word in ((0, "in order"), (4, "shuffled"))
     )
-    panels += [first, second]
-    gaps.append(f"{name} {np.abs(second[1] - first[1][np.ix_(order, order)]).max():.2f}")
-show(*panels, note=f"Largest change of a pair's weight by shuffling: {', '.join(gaps)}.")
+    pairs += [first, second]
+    gaps.append(f"{np.abs(second[1] - first[1][np.ix_(order, order)]).max():.2f} {name}")
+panels(*pairs, note=f"Shuffling changes the weight of a pair by at most {', '.join(gaps)}.")
+
+# %% [markdown] lang="en"
+# **Play.** Follow the row of the blank through some shuffles. Where does it look once places are filled
+# in?
 
 # %%
 def shuffled_map(seed, places):
-    return show(shuffled(seed, places)[0])
+    return panels(shuffled(seed, places)[0])
 
 
 interact(
@@ -453,10 +537,11 @@ interact(
 # %% [markdown] lang="en"
 # ## The same numbers, drawn as lines
 #
-# A **head view** joins each query to the keys it looks at: the heavier the weight, the heavier the line.
-# Point at a query, or walk through them with the Tab key, and its row lights up.
+# A **head view** joins each query to the keys it looks at: the heavier the weight, the heavier the
+# line. Point at a query, or walk through them with the Tab key, and its row lights up.
 #
-# **Question for the picture: how many lines leave the blank that you can see?**
+# **Question for the picture: which line is the heaviest, and where does it lead?** The fans of thin
+# lines are tokens that ask for nothing.
 
 # %%
 HeadView(
@@ -477,102 +562,21 @@ weights_table(
 )
 
 # %% [markdown] lang="en"
-# ## Other sentences
-#
-# **Question for the picture: in *The cat sat*, who sat?** Left: the head that looks for subjects, set
-# by hand. Right: an untrained layer.
-
-# %%
-def two_maps(text, query, head="subject"):
-    words, x = sentence(text)
-    return show(
-        (f"{head}, set by hand", by_hand(x)[list(WISHES).index(head)], words, words.index(query)),
-        ("untrained: random", untrained(x, seed=1), words, words.index(query)),
-    )
-
-
-# %%
-two_maps("The cat sat", "sat")
-
-# %% [markdown] lang="en"
-# *The animal did not cross the street because it was too tired.* In Spanish the subject of *estaba*,
-# "was", is not even said. A street does not tire; an animal may. We told the head so: verbs and adjectives
-# ask for something `animate`, and of the two nouns only `animal` has that feature. A trained model would
-# have to find such a thing out. Ours did not; it was **set by hand**.
-#
-# **Question for the picture: to whom does `estaba` refer, in a head that knows who can tire?**
-
-# %%
-two_maps("El animal no cruzó la calle porque estaba demasiado cansado", "estaba")
-
-# %% [markdown] lang="en"
-# **Question for the picture: where do the Spanish words of *I work / yo trabajo* find their
-# counterparts?** The head asks for the same kind of word, but not in Spanish. A translator at work would
-# look back like this.
-
-# %%
-words, pair = sentence("I work / yo trabajo")
-aligned = by_hand(pair)[list(WISHES).index("counterpart")]
-show(
-    ("`yo`, in the head set by hand", aligned, words, 3),
-    note=f"And {reading(aligned, 4, words)}",
-)
-
-# %% [markdown] lang="en"
-# ## A sentence of your own
-#
-# Write anything between the quotes and run the cell. The map beside the random one is a **match of
-# features**: each token asks for its like, `q = k = x`, with no matrix at all. Words outside the table
-# have only their spelling: they match themselves best, and others by chance.
-
-# %%
-MOST = 16  # tokens; beyond this the numbers cannot be read
-
-
-def explore(text):
-    """Draw a sentence's maps, or say in a sentence why there is nothing to draw."""
-    words, x = sentence(text)
-    if len(words) < 2:
-        return print("Attention needs someone to look at: please write two words or more.")
-    if len(words) > MOST:
-        print(f"You wrote {len(words)} tokens; the first {MOST} are drawn.")
-    words, x = words[:MOST], stretch(x[:MOST])
-    unknown = list(dict.fromkeys(f"`{word}`" for word in words if kinds(word) is None))
-    named = [word if len(word) <= 12 else word[:11] + "…" for word in words]
-    like = labs.masked_attention(x, x, x)[1]
-    return show(
-        ("each looks for its like", like, named, 0),
-        ("untrained: random", untrained(x, seed=0), named, 0),
-        note=f"Known by their spelling only: {', '.join(unknown) or 'none'}.",
-    )
-
-
-# %%
-explore("I work , you work , and my grandmother works too")
-
-# %% [markdown] lang="en"
 # ## How wide a row looks
 #
-# One number for a whole row: its **entropy**, $-\sum_j \alpha_j \log_2 \alpha_j$, in bits. It is 0 when
-# all attention goes to one key, and $\log_2 S$ when $S$ keys get the same.
+# One number for a whole row: the **entropy** of its weights $\alpha_j$, which is
+# $-\sum_j \alpha_j \log_2 \alpha_j$, in bits. It is 0 when all attention goes to one key, and $\log_2 S$ when $S$ keys
+# get the same.
 #
-# **Question for the picture: which rows of the specialist ask for nothing?** Their bars are full. The
-# random layer below looks narrow here and wide there, by chance.
+# **Question for the picture: which rows of the head `subject` ask for nothing?** Their bars are full.
 
 # %%
-random_layer = untrained(x, seed=0)
-_, axes = plt.subplots(2, 2, figsize=(11.5, 8), layout="constrained")
-for pair_of_axes, found, title in zip(
-    axes, (weights[both], random_layer), ("subject and verb, set by hand", "untrained: random")
-):
-    heatmap(found, tokens, ax=pair_of_axes[0], title=title)
-    entropy_bars(found, tokens, ax=pair_of_axes[1], title="entropy of each row")
-said = entropy_reading(weights[both], tokens), entropy_reading(random_layer, tokens)
-figure(
-    axes,
-    alt=f"Heat maps with the entropy of each row. By hand: {said[0]} Random: {said[1]}",
-    caption=f"By hand: {said[0]} Random: {said[1]}",
-)
+_, axes = plt.subplots(1, 2, figsize=(11.5, 4), layout="constrained")
+heatmap(weights[0], tokens, ax=axes[0], title="subject, set by hand")
+entropy_bars(weights[0], tokens, ax=axes[1], title="entropy of each row")
+bits = entropy(weights[0])  # (T,)
+said = "; ".join(f"`{token}` {each:.2f}" for token, each in zip(tokens, bits))
+figure(axes, alt=f"Heat map with the entropy of each row: {said}.", caption=f"Bits: {said}.")
 
 # %% [markdown] lang="en"
 # ## Keep a picture
@@ -595,6 +599,9 @@ shown
 # ## Your own `attention.py`
 #
 # Which functions drew all this: yours, or the given ones? And do the two agree on the worked example?
+# To make an `attention.py`, solve the four labs, then type `attnlab export` in a terminal (*File*,
+# *New*, *Terminal*) in the folder they are in. Put the file beside this notebook and run all cells
+# again.
 
 # %%
 def answers(functions):
@@ -622,8 +629,5 @@ else:
 # %% [markdown] lang="en"
 # ## Where to go from here
 #
-# To make one: solve the four labs, then type `attnlab export` in a terminal (*File*, *New*, *Terminal*)
-# in the folder they are in. Put the file beside this notebook and run all cells again.
-#
-# Why these formulas look as they do stands in the notebooks `theory00` to `theory04`, and you build them
-# yourself in `lab00` to `lab03`.
+# Why these formulas look as they do stands in the notebooks `theory00` to `theory04`, and you build
+# them yourself in `lab00` to `lab03`.

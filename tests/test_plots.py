@@ -22,7 +22,16 @@ from hypothesis.extra.numpy import arrays
 from PIL import Image
 
 from attnlab.entropy import entropy, entropy_reading
-from attnlab.plots import curves, entropy_bars, figure, head_maps, heatmap, reading, save
+from attnlab.plots import (
+    curves,
+    entropy_bars,
+    figure,
+    head_maps,
+    heatmap,
+    panels,
+    reading,
+    save,
+)
 from attnlab.words import clearest
 from tests.conftest import ROOT
 
@@ -62,6 +71,33 @@ def test_heads_are_drawn_side_by_side_with_their_titles() -> None:
         np.stack([WEIGHTS] * 3), ["a", "b"], ["x", "y", "z"], titles=["one", "two", "three"]
     )
     assert [ax.get_title() for ax in axes] == ["one", "two", "three"]
+
+
+def test_panels_read_a_row_of_each_map_aloud() -> None:
+    names, weights = ["a", "$x"], np.array([[0.1, 0.9], [0.5, 0.5]])
+    shown = panels(
+        ("one", weights, names, 0),
+        ("two", weights, names, 1),
+        ("mean", weights, names, None),
+        note="A note.",
+    )
+    words = (
+        "One: a attends most to $x, 0.90; two: $x attends to every token alike, 0.50 each. A note."
+    )
+    assert f'alt="Heat map. {words}"' in shown.data
+    assert re.sub("</?code>", "", shown.data).endswith(f"<figcaption>{words}</figcaption></figure>")
+    assert not plt.get_fignums()
+
+
+def test_panels_of_many_tokens_stand_one_under_the_other() -> None:
+    def shape(n: int) -> tuple[int, int]:
+        names = [str(i) for i in range(n)]
+        shown = panels(("one", np.eye(n), names, None), ("two", np.eye(n), names, None), note="-")
+        png = base64.b64decode(re.findall(r"base64,([^\"]+)", shown.data)[0])
+        return Image.open(io.BytesIO(png)).size
+
+    assert shape(4)[0] > shape(4)[1]
+    assert shape(12)[0] < shape(12)[1]
 
 
 def test_curves_are_told_apart_without_colour() -> None:
@@ -254,6 +290,7 @@ def test_nothing_is_drawn_or_written_while_a_hand_in_is_graded(tmp_path: Path) -
         "for plot in (heatmap(w, names), head_maps([w, w], names), entropy_bars(w, names)):\n"
         "    assert 'words' in figure(plot, alt='words').data\n"
         "    png, svg = save(plot, sys.argv[1])\n"
+        "assert 'words' in panels(('a', w, names, 0), note='words').data\n"
         "curves([1], {'a': [1]}, xlabel='x', ylabel='y')\n"
         "assert 'seaborn' not in sys.modules\n"
         "assert not png.exists() and not svg.exists()\n"
