@@ -8,10 +8,7 @@ matrix the features stand.
 from __future__ import annotations
 
 import functools
-import subprocess
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -20,15 +17,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlab.own import load
+from tests.reference_module import own as own
 
 torch = pytest.importorskip(
     "torch", reason="PyTorch is not installed: `make peers` does it, or pip install -e '.[peers]'"
 )
 linear = torch.nn.functional.linear
 scaled_dot_product_attention = torch.nn.functional.scaled_dot_product_attention
-
-ROOT = Path(__file__).resolve().parents[1]
 
 Array = np.ndarray
 
@@ -39,16 +34,6 @@ settings.register_profile("peers", deadline=None, max_examples=60)
 settings.load_profile("peers")
 
 both_precisions = pytest.mark.parametrize("dtype", [np.float64, np.float32])
-
-
-@pytest.fixture(scope="session")
-def own(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
-    """What `attnlab export` makes of the four solved labs."""
-    path = tmp_path_factory.mktemp("own") / "attention.py"
-    command = [sys.executable, "-m", "attnlab", "export", str(ROOT / "source"), "--to", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return load(path)
 
 
 def agrees(ours: Array, theirs: Any, dtype: type) -> None:

@@ -19,8 +19,6 @@ from __future__ import annotations
 
 import functools
 import math
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,9 +31,7 @@ import onnx.backend.test.case.node.attention  # importing it makes the cases, fr
 import onnx.helper
 import pytest
 
-from attnlab.own import load
-
-ROOT = Path(__file__).resolve().parents[1]
+from tests.reference_module import own as own
 
 Array = np.ndarray
 
@@ -109,16 +105,6 @@ class Task:
     softcap: float
     bias: Array | None
     mask: Array | None
-
-
-@pytest.fixture(scope="session")
-def own(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
-    """What `attnlab export` makes of the four solved labs."""
-    path = tmp_path_factory.mktemp("own") / "attention.py"
-    command = [sys.executable, "-m", "attnlab", "export", str(ROOT / "source"), "--to", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return load(path)
 
 
 def in_our_terms(own: ModuleType, case: Case, dtype: type) -> Task:

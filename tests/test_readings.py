@@ -56,7 +56,7 @@ def theory(request: pytest.FixtureRequest) -> Text:
 
 
 @needs_sandbox
-@pytest.mark.parametrize("stem", READINGS)
+@pytest.mark.parametrize("stem", LABS + READINGS)
 def test_it_runs_from_a_fresh_kernel_without_a_network_or_a_warning(stem: str) -> None:
     # A network of its own that holds nothing but the loopback, which the kernel needs.
     offline = ["bwrap", "--dev-bind", "/", "/", "--unshare-net", "--die-with-parent", "--"]
