@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 
@@ -38,30 +36,3 @@ def most_bits(weights: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray
     shape = np.shape(weights)
     allowed = np.broadcast_to(True if mask is None else np.asarray(mask, dtype=bool), shape)
     return np.asarray(np.log2(np.maximum(np.count_nonzero(allowed, axis=-1), 1)))
-
-
-def entropy_reading(
-    weights: np.ndarray, queries: Sequence[str], mask: np.ndarray | None = None
-) -> str:
-    """Say in a sentence which query spreads its attention most and which least.
-
-    Parameters
-    ----------
-    weights : (T, S) array
-    queries : T tokens
-    mask : boolean, broadcast to (T, S), True = may attend; all of them when left out
-    """
-    weights = np.asarray(weights, dtype=float)
-    bits, most = entropy(weights), most_bits(weights, mask)
-    rows = [t for t in range(len(bits)) if weights[t].any() and not np.isnan(bits[t])]
-    if not rows:
-        return "No query attends to anything."
-    widest = max(rows, key=lambda t: bits[t])
-    closest = min(rows, key=lambda t: bits[t])
-    if np.isclose(bits[widest], bits[closest], atol=1e-6):
-        return f"Every query spreads its attention alike, over {bits[widest]:.2f} bits."
-    return (
-        f"`{queries[widest]}` spreads its attention most, {bits[widest]:.2f} of at most "
-        f"{most[widest]:.2f} bits; `{queries[closest]}` least, {bits[closest]:.2f} of at most "
-        f"{most[closest]:.2f}."
-    )

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from attnlab import style
-from attnlab.entropy import entropy, entropy_reading, most_bits
+from attnlab.entropy import entropy, most_bits
 from attnlab.words import checked, marked, plain, reading
 
 # What a map is titled, its weights (T, T), its T tokens, and which of them is read aloud, if any.
@@ -32,7 +32,6 @@ Panel = tuple[str, np.ndarray, Sequence[str], int | None]
 __all__ = [
     "curves",
     "entropy_bars",
-    "entropy_reading",
     "figure",
     "head_maps",
     "heatmap",

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from PIL import Image
 
-from attnlab.entropy import entropy, entropy_reading
+from attnlab.entropy import entropy
 from attnlab.plots import (
     curves,
     entropy_bars,
@@ -218,19 +218,6 @@ def test_entropy_bars_mark_the_most_that_a_mask_leaves_possible() -> None:
         np.testing.assert_allclose([bar.get_width() for bar in ax.patches], [0, 1, 1.5])
         np.testing.assert_allclose(ax.collections[0].get_offsets()[:, 0], most)
         assert [text.get_text() for text in ax.texts] == ["0.00", "1.00", "1.50"]
-
-
-def test_an_entropy_reading_is_taken_from_the_numbers() -> None:
-    weights = np.array([[1, 0, 0], [0.5, 0.5, 0], [0.5, 0.25, 0.25]])
-    assert entropy_reading(weights, KEYS, CAUSAL) == (
-        "`z` spreads its attention most, 1.50 of at most 1.58 bits; "
-        "`x` least, 0.00 of at most 0.00."
-    )
-    alike = entropy_reading(np.full((2, 4), 0.25), QUERIES)
-    assert alike == "Every query spreads its attention alike, over 2.00 bits."
-    weights[0] = 0  # a row that may attend to nothing has nothing to spread
-    assert "`y` least" in entropy_reading(weights, KEYS)
-    assert entropy_reading(np.zeros((2, 3)), QUERIES) == "No query attends to anything."
 
 
 @pytest.mark.parametrize("shown_before", [False, True])
