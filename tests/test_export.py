@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 import copy
-import importlib.util
 import os
 import subprocess
-import symtable
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -25,12 +23,9 @@ from attnlab import own
 from attnlab.__main__ import app
 from attnlab.encode import visible_sheets
 from attnlab.export import Exported, NotExported, export
-from attnlab.export.answers import BUILDING_BLOCKS
-from attnlab.export.cells import NotPython, read_cell
 from attnlab.export.labs import NoLab, find
-from attnlab.export.module import Module
-from attnlab.export.scopes import uses
-from attnlab.export.trial import problems_of
+from attnlab.export.statements import Statement, cut
+from attnlab.export.trial import BUILDING_BLOCKS, problems_of
 from attnlab.judge import judge
 from attnlab.run import run
 from grader.catalogue import LABS, right_variants
@@ -40,6 +35,8 @@ LAB00, LAB01, LAB02, LAB03 = LABS
 HOME = {name: sheet.exercise.lab for name, sheet in visible_sheets().items()}
 
 Answers = Mapping[str, str]
+Made = Callable[..., ModuleType]
+Refused = Callable[..., list[str]]
 
 
 @cache
@@ -47,16 +44,14 @@ def source(lab: str) -> Any:
     return nbformat.read(ROOT / "source" / lab / f"{lab}.ipynb", as_version=4)
 
 
-def write_labs(
-    folder: Path, answers: Answers | None = None, more: Mapping[str, list[str]] | None = None
-) -> Path:
+def write_labs(folder: Path, answers: Answers | None = None, **more: list[str]) -> Path:
     """Write the source notebooks with some answers replaced and cells put in at the end."""
     for lab in LABS:
         notebook = copy.deepcopy(source(lab))
         for cell in notebook.cells:
             name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
             cell.source = (answers or {}).get(name, cell.source)
-        for code in (more or {}).get(lab, []):
+        for code in more.get(lab.partition("_")[0], []):
             notebook.cells.append(nbformat.v4.new_code_cell(code))
         nbformat.write(notebook, folder / f"{lab}.ipynb")
     return folder
@@ -68,35 +63,36 @@ def cell_of(lab: str, name: str) -> int:
     return names.index(name) + 1
 
 
+def earns_all_visible_marks(module: ModuleType, name: str) -> bool:
+    sheet = visible_sheets()[name]
+    records = run(getattr(module, name), sheet.exercise, sheet.cases)
+    return judge(sheet.exercise, sheet.cases, sheet.keys, sheet.mistakes, records).passed
+
+
 @pytest.fixture
 def untried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the trial in a process of its own out: it has tests of its own, and takes a second."""
-    monkeypatch.setattr(exporting, "problems_of", lambda module: [])
+    monkeypatch.setattr(exporting, "problems_of", lambda text: [])
 
 
 @pytest.fixture
-def made(tmp_path: Path, untried: None) -> Callable[..., ModuleType]:
+def made(tmp_path: Path, untried: None) -> Made:
     """Export labs with some answers replaced, and import the result here."""
 
     def make(answers: Answers | None = None, **more: list[str]) -> ModuleType:
-        folder = tmp_path / f"labs{len([*tmp_path.iterdir()])}"
-        folder.mkdir()
-        by_stem = {stem: more.get(stem.partition("_")[0], []) for stem in LABS}
-        export(write_labs(folder, answers, by_stem), folder / "attention.py")
-        return own.load(folder / "attention.py")
+        labs = write_labs(tmp_path, answers, **more)
+        return own.load(export(labs, tmp_path / "attention.py").path)
 
     return make
 
 
 @pytest.fixture
-def refused(tmp_path: Path, untried: None) -> Callable[..., list[str]]:
+def refused(tmp_path: Path, untried: None) -> Refused:
     """Say why labs with some answers replaced are refused."""
 
     def reasons(answers: Answers | None = None, **more: list[str]) -> list[str]:
-        by_stem = {stem: more.get(stem.partition("_")[0], []) for stem in LABS}
-        write_labs(tmp_path, answers, by_stem)
         with pytest.raises(NotExported) as error:
-            export(tmp_path, tmp_path / "attention.py")
+            export(write_labs(tmp_path, answers, **more), tmp_path / "attention.py")
         assert not (tmp_path / "attention.py").exists()
         return error.value.reasons
 
@@ -129,39 +125,20 @@ def test_the_sources_give_everything(reference: Exported) -> None:
 
 @pytest.mark.parametrize("name", HOME)
 def test_what_is_exported_earns_all_visible_marks(module: ModuleType, name: str) -> None:
-    sheet = visible_sheets()[name]
-    records = run(getattr(module, name), sheet.exercise, sheet.cases)
-    report = judge(sheet.exercise, sheet.cases, sheet.keys, sheet.mistakes, records)
-    assert report.passed, [verdict.message for verdict in report.verdicts]
+    assert earns_all_visible_marks(module, name)
 
 
 def test_it_imports_from_an_empty_folder_without_notebook_or_shell(
     reference: Exported, tmp_path: Path
 ) -> None:
     code = (
-        "import importlib.util, sys\n"
-        "class Blocked:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name in ('nbformat', 'ipykernel', 'nbgrader', 'matplotlib', 'grader'):\n"
-        "            raise ImportError(name)\n"
-        "sys.meta_path.insert(0, Blocked())\n"
-        "spec = importlib.util.spec_from_file_location('attention', sys.argv[1])\n"
-        "module = importlib.util.module_from_spec(spec)\n"
-        "spec.loader.exec_module(module)\n"
-        "X = module.np.ones((8, 8))\n"
-        "out, weights = module.MultiHeadAttention(d_model=8, n_heads=1, seed=0)"
-        ".forward(X, mask=None)\n"
-        "assert (out.shape, weights.shape) == ((8, 8), (1, 8, 8))\n"
-        "assert module.MultiHeadAttention(64, 8).n_parameters == 16384\n"
+        "import runpy, sys\n"
+        "for name in ('nbformat', 'ipykernel', 'nbgrader', 'matplotlib', 'grader'):\n"
+        "    sys.modules[name] = None\n"
+        "runpy.run_path(sys.argv[1])\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, str(reference.path)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    command = [sys.executable, "-W", "error", "-c", code, str(reference.path)]
+    subprocess.run(command, cwd=tmp_path, check=True)
 
 
 def test_the_layer_of_heads_obeys_masks_and_keeps_its_weights(module: ModuleType) -> None:
@@ -172,26 +149,17 @@ def test_the_layer_of_heads_obeys_masks_and_keeps_its_weights(module: ModuleType
     assert np.all(np.triu(weights, 1) == 0)
     assert np.all(weights[2, :, :, 3:] == 0)
     np.testing.assert_allclose(weights.sum(-1), 1)
-    plain = module.MultiHeadAttention_lab02(d_model=8, n_heads=2, seed=3)
-    assert np.array_equal(plain.w_o, layer.w_o)
-    np.testing.assert_allclose(plain.forward(x)[0], layer.forward(x)[0])
+    matrices = layer.w_q, layer.w_k, layer.w_v, layer.w_o
+    np.testing.assert_allclose(module.multi_head_attention(x, *matrices, 2)[0], layer.forward(x)[0])
 
 
 def test_docstrings_and_comments_are_kept_and_markers_are_not(reference: Exported) -> None:
     text = reference.path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
-    kept = {n.name: n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
-    for name, lab in HOME.items():
-        (cell,) = [
-            c for c in source(lab).cells if c.metadata.get("nbgrader", {}).get("grade_id") == name
-        ]
-        (original,) = [n for n in ast.parse(cell.source).body if getattr(n, "name", "") == name]
-        assert isinstance(original, (ast.FunctionDef, ast.ClassDef))
-        exported = kept.get(f"{name}_lab02", kept[name])
-        assert ast.get_docstring(exported) == ast.get_docstring(original)
-        for line in cell.source.splitlines():
-            if "class MultiHeadAttention:" not in line and "### " not in line:
-                assert line in text.splitlines()
+    answers = [c for lab in LABS for c in source(lab).cells]
+    answers = [c for c in answers if c.metadata.get("nbgrader", {}).get("grade_id") in HOME]
+    assert len(answers) == len(HOME)
+    for line in (line for cell in answers for line in cell.source.splitlines()):
+        assert line in text.splitlines() or "### " in line
     for absent in ("### ", "YOUR CODE HERE", "check(", "grader", "figure("):
         assert absent not in text
 
@@ -237,22 +205,16 @@ def test_right_answers_in_other_styles_come_out_right(tmp_path: Path, turn: int)
     for name in HOME:
         variants = right_variants([name])
         answers[name] = "import math\n" + variants[turn % len(variants)].source
-    made = export(write_labs(tmp_path, answers), tmp_path / "attention.py")
+    made = export(write_labs(tmp_path, answers), tmp_path / "attention.py")  # with the trial
     module = own.load(made.path)
-    for name in HOME:
-        sheet = visible_sheets()[name]
-        records = run(getattr(module, name), sheet.exercise, sheet.cases)
-        report = judge(sheet.exercise, sheet.cases, sheet.keys, sheet.mistakes, records)
-        assert report.passed, (name, [verdict.message for verdict in report.verdicts])
+    assert [name for name in HOME if not earns_all_visible_marks(module, name)] == []
 
 
-def test_lambdas_partials_and_objects_are_answers(made: Callable[..., ModuleType]) -> None:
+def test_lambdas_partials_and_objects_are_answers(made: Made) -> None:
     module = made(
         {
             "embed": "embed = lambda ids, table: table[np.asarray(ids)]  # a row each",
-            "blend": "from functools import partial\n\n"
-            "def mixed(how, weights, v):\n    return np.einsum(how, weights, v)\n\n\n"
-            "blend = partial(mixed, '...ts,...sd->...td')",
+            "blend": "from functools import partial\n\nblend = partial(np.einsum, 'ts,sd->td')",
             "scores": "class Scores:\n    def __call__(self, q, k):\n"
             "        return q @ k.swapaxes(-1, -2)\n\n\nscores = Scores()",
         }
@@ -261,73 +223,54 @@ def test_lambdas_partials_and_objects_are_answers(made: Callable[..., ModuleType
     assert module.blend(np.eye(2), np.eye(2)).tolist() == np.eye(2).tolist()
     assert module.scores(np.eye(2), np.eye(2)).tolist() == np.eye(2).tolist()
     assert "embed = lambda ids, table: table[np.asarray(ids)]  # a row each" in text_of(module)
-    assert text_of(module).index("def mixed") < text_of(module).index("blend = partial")
 
 
-def test_whatever_an_answer_leans_on_comes_along(made: Callable[..., ModuleType]) -> None:
+def test_whatever_an_answer_leans_on_comes_along(made: Made) -> None:
     module = made(
         {
             "softmax": "%matplotlib inline\n!pip --version\nfrom math import tau as two_pi\n\n"
-            "LARGE = 50\n\n\n# Keeps e to a power finite.\n@noisy\ndef shrunk(x):\n"
+            "LARGE = 50\nNAMES = [SIZE for SIZE in range(3)]\n\n\n"
+            "def noisy(f):\n    NAMES.append(f.__name__)\n    return f\n\n\n"
+            "# Keeps e to a power finite.\n@noisy\ndef shrunk(x):\n"
             "    return x - np.max(x, axis=-1, keepdims=True) + 0 * LARGE * two_pi\n"
             "    # (nothing more)\n\n\n"
             "def softmax(x):\n    # YOUR CODE HERE\n    e = np.exp(shrunk(x))\n"
-            "    return e / total(e)\n"
+            "    return e / total(e)\n",
+            "blend": "from math import *\n\n\ndef blend(weights, v):\n    return floor(pi)",
         },
-        lab01=[
-            "%%time\ndef total(e):\n    return e.sum(-1, keepdims=True)\n",
-            "def noisy(f):\n    CALLS.append(f.__name__)\n    return f",
-            "CALLS = []\nCALLS.append('first')\nCALLS",
-            "unused = 3",
-        ],
+        lab01=["%%time\ndef total(e):\n    return e.sum(-1, keepdims=True)\n", "unused = 3"],
     )
     np.testing.assert_allclose(module.softmax(np.zeros(4)), 0.25)
-    assert module.CALLS == ["first", "shrunk"]
+    assert module.NAMES == [0, 1, 2, "shrunk"]
+    assert module.blend(0, 0) == 3
     text = text_of(module)
     assert "# Keeps e to a power finite.\n@noisy\ndef shrunk(x):" in text
     assert "    # (nothing more)" in text
     assert "from math import tau as two_pi" in text.split("# ----")[0]
-    for absent in ("get_ipython", "%", "!pip", "YOUR CODE", "unused", "CALLS\n\n"):
-        assert absent not in text.replace("% n_heads", "").replace("{d_model % ", "")
+    for absent in ("pass", "pip", "YOUR CODE", "unused"):
+        assert absent not in text
 
 
-def test_names_mean_what_they_mean_at_the_end_of_the_notebook(
-    made: Callable[..., ModuleType],
-) -> None:
+def test_names_mean_what_they_mean_at_the_end_of_the_notebook(made: Made) -> None:
     module = made(
         {"embed": "SIZE = 2\nFIRST = SIZE * 10\n\n\ndef embed(ids, table):\n    return ids"},
         lab00=[
             "SIZE = 3",
-            "def embed(ids, table):\n    return SIZE, FIRST, STEPS, TABLE2, KIND",
+            "def embed(ids, table):\n    return SIZE, FIRST, STEPS, ROWS, KIND, twice()",
             "STEPS = 0\nfor step in range(4):\n    STEPS += step",
-            "TABLE2 = {}\nTABLE2['a'] = 1",
+            "ROWS = {}\nROWS['a'] = 1\nfor row in 'bc':\n    ROWS[row] = 2",
             "KIND = 'small'",
             "if SIZE > 100:\n    KIND = 'large'",
+            "def twice():\n    return 1\n\n\ntwice = (lambda f: lambda: 2 * f())(twice)",
         ],
     )
-    assert module.embed(0, 0) == (3, 20, 6, {"a": 1}, "small")
+    assert module.embed(0, 0) == (3, 20, 6, {"a": 1, "b": 2, "c": 2}, "small", 2)
 
 
-def test_what_is_needed_at_once_stands_above_even_from_a_later_lab(
-    made: Callable[..., ModuleType],
-) -> None:
-    early = "EARLY = MultiHeadAttention(4, 2), softmax(np.zeros(2))\n\n\n"
-    module = made({"embed": f"{early}def embed(ids, table):\n    return EARLY"})
-    layer, weights = module.embed(0, 0)
-    assert type(layer) is module.MultiHeadAttention
-    assert weights.tolist() == [0.5, 0.5]
-
-
-def test_methods_attached_later_are_attached(made: Callable[..., ModuleType]) -> None:
-    module = made(
-        lab02=[
-            "def describe(self):\n    return f'{self.n_parameters} numbers'\n\n\n"
-            "MultiHeadAttention.describe = describe",
-        ],
-        lab03=["setattr(Attention, 'kind', 'one head')"],
-    )
+def test_methods_attached_later_are_attached(made: Made) -> None:
+    describe = "def describe(self):\n    return f'{self.n_parameters} numbers'\n\n\n"
+    module = made(lab02=[f"{describe}MultiHeadAttention.describe = describe"])
     assert module.MultiHeadAttention(4, 2).describe() == "64 numbers"
-    assert module.Attention.kind == "one head"
 
 
 def test_a_class_that_names_itself_and_keeps_no_heads_still_obeys_masks(tmp_path: Path) -> None:
@@ -354,25 +297,21 @@ def test_a_class_that_names_itself_and_keeps_no_heads_still_obeys_masks(tmp_path
     assert layer.made
 
 
-def test_given_helpers_are_imported_or_copied(made: Callable[..., ModuleType]) -> None:
+def test_given_helpers_are_imported_or_copied(made: Made) -> None:
     module = made(
         {
-            "steer": "def steer():\n    w = X[:, :2] * 0, TOKENS, FEATURES\n    return w",
+            "steer": "def steer():\n    return X[:, :2] * 0, TOKENS",
             "is_permutation_equivariant": "def is_permutation_equivariant(layer, x, p, atol=0):\n"
-            "    return FEATURES, sentence('I')",
+            "    return sentence('I')",
         }
     )
-    text = text_of(module)
-    assert "from attnlab.example import FEATURES, TOKENS, X\n" in text
-    assert module.steer()[2][2] == "comma"  # lab 00's features, and not those of lab 02
-    assert module.is_permutation_equivariant(0, 0, 0)[0][-1] == "spanish"
-    assert "FEATURES_lab02 = (" in text
-    assert "for name in FEATURES_lab02]" in text
+    assert module.steer()[1][2] == ","
+    assert module.is_permutation_equivariant(0, 0, 0)[0] == ["I"]
+    assert "from attnlab.example import X\n" in text_of(module)
+    assert "FEATURES = (" in text_of(module)
 
 
-def test_an_exercises_name_always_means_the_learners_own_version(
-    made: Callable[..., ModuleType],
-) -> None:
+def test_an_exercises_name_always_means_the_learners_own_version(made: Made) -> None:
     mark = "    softmax.used = True\n"
     own_softmax = (
         f"def softmax(x):\n{mark}    e = np.exp(x - np.max(x, -1, keepdims=True))\n"
@@ -384,99 +323,47 @@ def test_an_exercises_name_always_means_the_learners_own_version(
     assert module.softmax.used
 
 
-def test_two_labs_with_different_helpers_of_one_name_keep_each_their_own(
-    made: Callable[..., ModuleType],
-) -> None:
-    helper = "SCALE = {0}\n\n\ndef helper(x, *, SCALE_IT=True):\n    return x * SCALE\n\n\n"
-    recursive = "def both(n):\n    both_ = [both(n - 1) for n in range(n)]\n    return both_\n\n\n"
+HELPER = "SCALE = {0}\n\n\ndef helper(x):\n    return x * SCALE  # {1}\n\n\n"
+EMBED, MASK = (f"def {f}:\n    return helper(1)" for f in ("embed(i, t)", "causal_mask(T)"))
+
+
+def test_a_helper_that_two_labs_have_alike_stands_there_once(made: Made) -> None:
     answers = {
-        "embed": helper.format(2) + recursive + "def embed(ids, table):\n"
-        "    return helper(1), f'{SCALE!r}', both(0)",
-        "causal_mask": helper.format(3) + recursive + "def causal_mask(T):\n"
-        "    return helper(1), f'{SCALE!r}', both(0), [helper for helper in 'a'], _inner()\n\n\n"
-        "def _inner():\n    helper = 5  # a name of its own\n    return helper",
+        "embed": HELPER.format(2, "one") + EMBED,
+        "causal_mask": HELPER.format(2, "two") + MASK,
     }
     module = made(answers)
-    text = text_of(module)
-    assert module.embed(0, 0) == (2, "2", [])
-    assert module.causal_mask(0) == (3, "3", [], ["a"], 5)
-    assert "def helper_lab03(x, *, SCALE_IT=True):" in text
-    assert "helper = 5  # a name of its own" in text
-    assert text.count("def both(") == 1  # the same in both labs, so it stands there once
+    assert (module.embed(0, 0), module.causal_mask(0)) == (2, 2)
+    assert text_of(module).count("def helper(") == text_of(module).count("SCALE = 2") == 1
 
 
-def test_what_changes_is_each_labs_own(made: Callable[..., ModuleType]) -> None:
-    kept = "KEPT = []\n\n\ndef {0}(*args):\n    KEPT.append('{0}')\n    return KEPT"
-    module = made({name: kept.format(name) for name in ("embed", "causal_mask")})
-    assert module.embed() == ["embed"]
-    assert module.causal_mask() == ["causal_mask"]
-
-
-def test_a_helper_called_like_a_builtin_does_not_reach_other_labs(
-    made: Callable[..., ModuleType],
+@pytest.mark.parametrize(
+    ("first", "second", "name"),
+    [
+        (HELPER.format(2, "") + EMBED, HELPER.format(3, "") + MASK, "SCALE"),
+        ("from math import exp as helper\n" + EMBED, HELPER.format(3, "") + MASK, "helper"),
+        (EMBED.replace("helper", "sum") + "\n\n\ndef sum(x):\n    return x",
+         MASK.replace("helper", "sum"), "sum"),
+    ],
+    ids=["value", "import", "builtin"],
+)  # fmt: skip
+def test_one_name_for_two_things_is_refused_with_both_places(
+    refused: Refused, first: str, second: str, name: str
 ) -> None:
-    module = made(
-        {
-            "embed": "def sum(x):\n    return 'mine'\n\n\ndef embed(i, t):\n    return sum(i)",
-            "causal_mask": "def causal_mask(T):\n    return sum([T, 1])",
-        }
-    )
-    assert module.embed([1], 0) == "mine"
-    assert module.causal_mask(4) == 5
-
-
-def test_a_package_imported_twice_is_one_and_the_same(made: Callable[..., ModuleType]) -> None:
-    imports = "import os\nimport os.path\nimport os.path as way\n\n\n"
-    module = made({"embed": f"{imports}def embed(i, t):\n    return os.path.sep == way.sep"})
-    assert module.embed(0, 0)
-
-
-def test_a_name_that_was_something_else_before_its_import_is_refused(
-    refused: Callable[..., list[str]],
-) -> None:
-    before = "def exp(x):\n    return 2\n\n\nTWO = exp(1)\nfrom math import exp\n\n\n"
-    (reason,) = refused({"embed": f"{before}def embed(i, t):\n    return exp(TWO)"})
-    assert "`exp` is imported there and was something else" in reason
-
-
-def test_a_helper_that_cannot_be_renamed_safely_is_refused(
-    refused: Callable[..., list[str]],
-) -> None:
-    code = "n = {0}\n\n\ndef {1}(*args):\n    global n\n    n += 1\n    return n"
-    answers = {"embed": code.format(0, "embed"), "causal_mask": code.format(1, "causal_mask")}
-    (reason,) = refused(answers)
-    assert f"{LAB03}, cell {cell_of(LAB03, 'causal_mask')}: `n`" in reason
-    assert "Rename it here" in reason
-
-
-def test_notebooks_that_have_lost_their_metadata_are_read_all_the_same(
-    reference: Exported, tmp_path: Path, untried: None
-) -> None:
-    for lab in LABS:
-        notebook = copy.deepcopy(source(lab))
-        for cell in notebook.cells:
-            cell.metadata = nbformat.NotebookNode()
-        nbformat.write(notebook, tmp_path / f"{lab}.ipynb")
-    made = export(tmp_path, tmp_path / "attention.py")
-    text, wanted = (path.read_text(encoding="utf-8") for path in (made.path, reference.path))
-    assert text.split("# ----")[1:] == wanted.split("# ----")[1:]
-
-
-def test_names_of_star_imports_are_imported_by_name(made: Callable[..., ModuleType]) -> None:
-    module = made({"embed": "from math import *\n\n\ndef embed(i, t):\n    return floor(pi)"})
-    assert module.embed(0, 0) == 3
-    assert "from math import floor, pi\n" in text_of(module)
+    (reason,) = refused({"embed": first, "causal_mask": second})
+    one, other = (f"{HOME[n]}, cell {cell_of(HOME[n], n)}" for n in ("embed", "causal_mask"))
+    assert f"`{name}` is one thing in {one}, and another in {other}. Rename" in reason
 
 
 def test_cells_that_are_not_code_of_an_answer_only_give_a_note(
     tmp_path: Path, untried: None
 ) -> None:
-    more = {LAB00: ["what about q @ k ?!", "%%bash\nls (", "def embed(:\n    pass"]}
-    made = export(write_labs(tmp_path, {}, more), tmp_path / "attention.py")
+    more = ["what about q @ k ?!", "def embed(:\n    pass"]
+    made = export(write_labs(tmp_path, lab00=more), tmp_path / "attention.py")
     last = len(source(LAB00).cells)
     assert [note.split(" is not")[0] for note in made.notes] == [
         f"{LAB00}.ipynb, cell {last + 1}",
-        f"{LAB00}.ipynb, cell {last + 3}",
+        f"{LAB00}.ipynb, cell {last + 2}",
     ]
 
 
@@ -496,7 +383,7 @@ def test_experiments_that_are_not_written_are_left_out_and_named(
     assert len(left_out) == 3
     for name, line in zip(("lookup", "steer", "sharpness"), left_out, strict=True):
         assert f"left out: {name}: " in line
-        assert f"cell {cell_of(HOME[name], name)}" in line
+        assert f"ell {cell_of(HOME[name], name)}" in line
     module = own.load(to)
     assert not hasattr(module, "steer")
     assert hasattr(module, "influence")
@@ -510,71 +397,54 @@ def stub(name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("answers", "said"),
+    ("name", "answer", "said"),
     [
-        ({"embed": stub("embed") + "raise NotImplementedError()"}, "`embed` is not written yet"),
-        ({"embed": stub("embed") + "raise NotImplementedError"}, "`embed` is not written yet"),
-        ({"embed": stub("embed") + "pass"}, "`embed` is not written yet"),
-        ({"embed": stub("embed") + "..."}, "`embed` is not written yet"),
-        (
-            {"embed": stub("embed") + "x = args\n    raise NotImplementedError()"},
-            "`embed` is not written yet",
-        ),
-        ({"embed": "embed = ..."}, "`embed` is not written yet"),
-        (
-            {"Attention": "class Attention:\n    def __init__(self, d):\n        self.d = d\n\n"
-             "    def forward(self, x, mask=None):\n        raise NotImplementedError()"},
-            "`Attention` is not written yet",
-        ),
-        (
-            {"Attention": "class Attention:\n    def forward(self, x, mask=None):\n"
-             "        return self.heads(x)\n\n    def heads(self, x):\n"
-             "        raise NotImplementedError"},
-            "`Attention` is not written yet",
-        ),
-        ({"embed": "def embed(ids, table):\n    return table[ids"}, "line 2: '[' was never closed"),
-        ({"embed": "return 3"}, "line 1: 'return' outside function"),
-        ({"embed": "# later"}, "`embed` is not defined"),
-        ({"embed": "def embed(i, t):\n    return t[i] + offset"}, "`offset` is used and nowhere"),
-        ({"embed": "def embed(i, t):\n    display(i)\n    return t[i]"}, "only inside a notebook"),
-        ({"scores": "def scores(q, k):\n    return causal_mas(3)"}, "`causal_mas` is used and"),
-        ({"blend": "a = 1\ndel a\n\n\ndef blend(w, v):\n    return a"}, "leave out the `del`"),
-        ({"blend": "def blend(w, v):\n    return past"}, f"{LAB03} has one: copy that cell"),
-        (
-            {"embed": "def embed(i, t):\n    return steer()",
-             "steer": "def steer():\n    pass"},
-            "`embed` calls `steer`, which is not written",
-        ),
+        ("embed", stub("embed") + "raise NotImplementedError()", "`embed` is not written yet"),
+        ("embed", stub("embed") + "raise NotImplementedError", "`embed` is not written yet"),
+        ("embed", stub("embed") + "pass", "`embed` is not written yet"),
+        ("embed", stub("embed") + "...", "`embed` is not written yet"),
+        ("embed", stub("embed") + "x = args\n    raise NotImplementedError()",
+         "`embed` is not written yet"),
+        ("Attention", "class Attention:\n    def __init__(self, d):\n        self.d = d\n\n"
+         "    def forward(self, x, mask=None):\n        raise NotImplementedError()",
+         "`Attention` is not written yet"),
+        ("embed", "def embed(i, table):\n    return table[i", "line 2: '[' was never closed"),
+        ("embed", "return 3", "line 1: 'return' outside function"),
+        ("embed", "# later", "`embed` is not defined"),
+        ("embed", "def embed(i, t):\n    return t[i] + offset", "`offset` is used and not defined"),
+        ("scores", "def scores(q, k):\n    return causal_mas(3)", "`causal_mas` is used and not"),
+        ("embed", "def embed(i, t):\n    return lookup()\n\n\ndef lookup():\n    pass",
+         "`lookup` is called there and is not written"),
     ],
 )  # fmt: skip
 def test_what_is_not_there_or_not_finished_is_refused(
-    refused: Callable[..., list[str]], answers: Answers, said: str
+    refused: Refused, name: str, answer: str, said: str
 ) -> None:
-    (reason,) = refused(answers)
-    name = next(iter(answers))
+    (reason,) = refused({name: answer, "lookup": stub("lookup") + "pass"})
+    assert reason.startswith(f"{HOME[name]}.ipynb")
     assert said in reason
-    assert f"{HOME[name]}.ipynb" in reason
-    if "not defined" not in said and "calls" not in said:
-        assert f"cell {cell_of(HOME[name], name)}:" in reason
+    assert f"ell {cell_of(HOME[name], name)}" in reason or said == "`embed` is not defined"
 
 
-def test_all_reasons_are_said_at_once(refused: Callable[..., list[str]]) -> None:
+def test_all_reasons_are_said_at_once(refused: Refused) -> None:
     reasons = refused(
         {
             "embed": "def embed(:",
             "softmax": stub("softmax") + "raise NotImplementedError()",
             "Attention": "class Attention(Layer):\n    pass",
+            "given_4": "# the class that lets lab 02's layer obey masks is gone",
         }
     )
-    assert [reason.split(".ipynb")[0] for reason in reasons] == [LAB00, LAB01, LAB03]
+    assert [reason.split(".ipynb")[0] for reason in reasons] == [LAB03, LAB00, LAB01, LAB03]
+    assert "the given cell that lets MultiHeadAttention obey masks is missing" in reasons[0]
 
 
-def test_an_empty_cell_below_the_answer_is_named(refused: Callable[..., list[str]]) -> None:
+def test_an_empty_cell_below_the_answer_is_named(refused: Refused) -> None:
     (reason,) = refused(lab00=[stub("embed") + "raise NotImplementedError()"])
     assert f"Cell {cell_of(LAB00, 'embed')} has one too" in reason
 
 
-def test_a_refusal_to_do_one_thing_is_no_stub(made: Callable[..., ModuleType]) -> None:
+def test_a_refusal_to_do_one_thing_is_no_stub(made: Made) -> None:
     module = made(
         {
             "embed": "def embed(ids, table):\n    if ids is None:\n"
@@ -583,12 +453,6 @@ def test_a_refusal_to_do_one_thing_is_no_stub(made: Callable[..., ModuleType]) -
         }
     )
     assert module.embed(0, [5]) == 5
-
-
-def test_lab_03s_given_cell_is_needed(tmp_path: Path) -> None:
-    write_labs(tmp_path, {"given_4": "# gone"})
-    with pytest.raises(NotExported, match=r"given cell that lets MultiHeadAttention obey masks"):
-        export(tmp_path, tmp_path / "attention.py")
 
 
 @pytest.mark.parametrize("content", ["", "{}", "no notebook", '{"cells": [{}]}', "\x00"])
@@ -605,11 +469,6 @@ def test_a_file_that_is_no_notebook_and_labs_that_are_missing_are_refused(
     assert f"There is '{LAB01} (1).ipynb'" in lines[1]
     assert f"{LAB03}.ipynb is not there" in lines[3]
     assert not (tmp_path / "a.py").exists()
-
-
-def test_a_folder_that_is_missing_is_said(tmp_path: Path) -> None:
-    with pytest.raises(NotExported, match="no such folder"):
-        export(tmp_path / "nowhere", tmp_path / "attention.py")
 
 
 @pytest.mark.parametrize(
@@ -645,40 +504,42 @@ def test_a_file_of_someone_elses_is_replaced_only_by_force(tmp_path: Path, untri
     assert "def softmax" in to.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("to", ["notes.txt", "my-module.py", "nowhere/attention.py", "folder.py"])
-def test_a_place_that_makes_no_module_is_refused(tmp_path: Path, to: str) -> None:
+@pytest.mark.parametrize(
+    ("labs", "to"),
+    [("", "notes.txt"), ("", "my-module.py"), ("", "nowhere/a.py"), ("", "folder.py"),
+     ("nowhere", "attention.py")],
+)  # fmt: skip
+def test_a_place_that_makes_no_module_is_refused(tmp_path: Path, labs: str, to: str) -> None:
     (tmp_path / "folder.py").mkdir()
-    with pytest.raises(NotExported):
-        export(tmp_path, tmp_path / to)
+    with pytest.raises(NotExported, match=labs or to):
+        export(tmp_path / labs, tmp_path / to)
 
 
 # ---- the trial ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("name", "answer", "said"),
     [
-        ({"causal_mask": "def causal_mask(T):\n    return np.ones((T, T))[1:]"},
-         "`causal_mask`: returns the shape (3, 4) where (4, 4) is wanted"),
-        ({"scores": "NUMBER = 1\nSCALE = NUMBER / 0\n\n\ndef scores(q, k):\n    return SCALE"},
+        ("causal_mask", "def causal_mask(T):\n    return np.ones((T, T))[1:]",
+         "`causal_mask`: returns the shapes [(3, 4)] where [(4, 4)] are wanted"),
+        ("scores", "NUMBER = 1\nSCALE = NUMBER / 0\n\n\ndef scores(q, k):\n    return SCALE",
          "cell {cell}, line 2: importing the module: ZeroDivisionError"),
-        ({"scores": "\n\ndef scores(q, k):\n    return q @ k"},
-         "cell {cell}, line 4: `scores`: ValueError"),
-        ({"scores": "import os\n\nSTOP = os._exit(3)\n\n\ndef scores(q, k):\n    return STOP"},
+        ("scores", "\n\ndef scores(q, k):\n    ### BEGIN SOLUTION\n    return q @ k",
+         "cell {cell}, line 5: `scores`: ValueError"),
+        ("scores", "import os\n\nSTOP = os._exit(3)\n\n\ndef scores(q, k):\n    return STOP",
          "ended Python, with code 3"),
-        ({"scores": "WORD = input()\n\n\ndef scores(q, k):\n    return WORD"}, "EOFError"),
-        ({"scores": "def scores(q, k):\n    return q @ k.T\n\n\nscores = scores(X, X)"},
+        ("scores", "WORD = input()\n\n\ndef scores(q, k):\n    return WORD", "EOFError"),
+        ("scores", "def scores(q, k):\n    return q @ k.T\n\n\nscores = scores(X, X)",
          "`scores`: is no function but ndarray"),
     ],
     ids=["shape", "import", "call", "exit", "input", "value"],
 )  # fmt: skip
 def test_a_module_that_fails_its_trial_is_not_written(
-    tmp_path: Path, answer: Answers, said: str
+    tmp_path: Path, name: str, answer: str, said: str
 ) -> None:
-    write_labs(tmp_path, answer)
-    (name,) = answer
     with pytest.raises(NotExported) as error:
-        export(tmp_path, tmp_path / "attention.py")
+        export(write_labs(tmp_path, {name: answer}), tmp_path / "attention.py")
     assert said.format(cell=cell_of(HOME[name], name)) in error.value.reasons[0]
     assert not (tmp_path / "attention.py").exists()
 
@@ -709,102 +570,71 @@ def test_layers_that_do_not_obey_masks_are_named(tmp_path: Path, returned: str, 
 
 
 def test_a_trial_ends_in_time() -> None:
-    (reason,) = problems_of(Module("while True:\n    pass\n"), seconds=1.5)
-    assert "more than 1.5 seconds" in reason
+    ((_, said, _),) = problems_of("while True:\n    pass\n", seconds=1.5)
+    assert "more than 1.5 seconds" in said
 
 
 def test_every_building_block_is_tried(reference: Exported) -> None:
     text = reference.path.read_text(encoding="utf-8")
     broken = "".join(f"{name} = None\n" for name in BUILDING_BLOCKS)
-    reasons = problems_of(Module(f"{text}\n{broken}"))
-    assert [reason.split(":")[0] for reason in reasons] == [f"`{n}`" for n in BUILDING_BLOCKS]
+    assert [name for name, _, _ in problems_of(f"{text}\n{broken}")] == [*BUILDING_BLOCKS]
+
+
+def test_a_wrong_count_of_parameters_is_found(reference: Exported) -> None:
+    text = reference.path.read_text(encoding="utf-8").replace("= drawn.size", "= d_model")
+    assert [name for name, _, _ in problems_of(text)] == ["MultiHeadAttention"]
 
 
 # ---- reading code ------------------------------------------------------------------------
 
 
-def statements_of(code: str) -> list[Any]:
-    return read_cell(code, LAB00, 1, False, 0)
-
-
 def test_statements_carry_their_comments() -> None:
     code = (
-        "# far away\n\n# above\n# it\n@wraps\ndef f():\n    return '''\n    ### END SOLUTION\n'''\n"
+        "# far away\n\n# above\n# it\n@wraps\ndef f():\n    return '''\n# text\n'''\n"
         "    # inside\n\n# below\nx = 1; y = 2  # both\n\nz = (\n    3)  # last\n"
     )
-    texts = [statement.text for statement in statements_of(code)]
-    assert texts[0].startswith("# above\n# it\n@wraps")
-    assert texts[0].endswith("### END SOLUTION\n'''\n    # inside")
-    assert texts[1:] == ["x = 1", "y = 2", "z = (\n    3)  # last"]
+    statements = cut(code, LAB00, 1)
+    assert statements[0].text.startswith("# above\n# it\n@wraps")
+    assert statements[0].text.endswith("# text\n'''\n    # inside")
+    assert [statement.text for statement in statements[1:]] == [
+        "# below\nx = 1; y = 2  # both",
+        "z = (\n    3)  # last",
+    ]
+    assert [statement.line for statement in statements] == [3, 12, 15]
 
 
-def test_lines_of_statements_know_their_place_in_the_cell() -> None:
-    code = "\ndef f():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n"
-    (statement,) = statements_of(code)
-    assert statement.lines == ("def f():", "    return 1")
-    assert statement.numbers == (2, 4)
+@pytest.mark.parametrize("code", ["x = 1\ny = (", "return 1", "x = '\ud800'", "a\x00"])
+def test_what_python_cannot_read_is_an_error(code: str) -> None:
+    with pytest.raises((SyntaxError, ValueError)):
+        cut(code, LAB00, 1)
 
 
 @pytest.mark.parametrize(
-    ("code", "line"), [("x = 1\ny = (", 2), ("return 1", 1), ("x = '\ud800'", 1), ("a\x00", 1)]
-)
-def test_what_python_cannot_read_is_said_with_its_line(code: str, line: int) -> None:
-    with pytest.raises(NotPython, match=f"^line {line}: "):
-        statements_of(code)
-
-
-SCOPES = """
-import a.b
-from c import d as e
-@deco(g)
-def f(x: hint = default, *args, k=dk, **kw) -> back:
-    global made
-    made = x + outer
-    y = [x + free for x in y0 if cond]
-    (lambda z, w=lam: z + w + free2)(1)
-    def inner():
-        nonlocal y
-        y = inner_free
-    for i in it: pass
-    try: import local
-    except Error as err: err
-    with ctx as cm: cm
-    if (walrus := x): walrus
-    [hidden := q for q in y]
-    match x:
-        case {"a": cap, **rest}: cap, rest
-        case Cls(val=[*star]) as whole: star, whole
-    return hidden, local
-class C(Base, metaclass=Meta):
-    attr = value
-    other = attr
-    seen = [t for t in attr2]
-    def method(self): return attr, C, super, __class__
-total += 1
-squares = {n: (m, top) for n in range(3) for m in rows}
-"""
-
-
-def test_names_are_resolved_as_python_resolves_them() -> None:
-    """Compared with the compiler's own table."""
-    ours = {use.name for use in uses(ast.parse(SCOPES)) if use.later}
-    theirs: set[str] = set()
-
-    def collect(table: symtable.SymbolTable, inside: bool) -> None:
-        is_function = table.get_type() == "function" and table.get_name() not in (
-            "listcomp", "dictcomp", "genexpr", "setcomp",
-        )  # fmt: skip
-        inside = inside or is_function
-        if inside:
-            theirs.update(s.get_name() for s in table.get_symbols() if s.is_global())
-        for child in table.get_children():
-            collect(child, inside)
-
-    collect(symtable.symtable(SCOPES, "code", "exec"), inside=False)
-    assert ours == theirs
-    now = {use.name for use in uses(ast.parse(SCOPES)) if not use.later and use.how == "read"}
-    wanted = "deco g hint default dk back Base Meta value attr2 total range rows top"
-    assert now == {*wanted.split()}  # not `lam`, a default inside f, nor `attr`, a name of C
+    ("code", "binds", "now", "when_called"),
+    [
+        ("@deco(g)\ndef f(x: hint = default, *args, **kw) -> back:\n"
+         "    y = [x + free for x in y0]\n    def inner(z=late):\n        nonlocal y\n"
+         "        y = deep\n    return args, kw, inner",
+         "f", "deco g hint default back", "free y0 late deep"),
+        ("class C(Base, metaclass=Meta):\n    a = value\n    b = a\n"
+         "    def method(self):\n        return a, C, super(), __class__",
+         "C", "Base Meta value", "a C super"),
+        ("f = lambda x, y=default: x + outer", "f", "default", "outer"),
+        ("rows = {n: (m, top) for n in range(3) for m in table}", "rows", "range top table", ""),
+        ("total += 1", "total", "total", ""),
+        ("if ready:\n    size = 1", "size", "ready size", ""),
+        ("C.method = f", "", "C f", ""),
+        ("from a import b as c", "c", "", ""),
+        ("import a.b", "a", "", ""),
+    ],
+)  # fmt: skip
+def test_names_are_what_python_makes_of_them(
+    code: str, binds: str, now: str, when_called: str
+) -> None:
+    statement = Statement(LAB00, 1, 1, code)
+    assert statement.binds == {*binds.split()}
+    assert statement.needs_now == {*now.split()}
+    assert statement.needs_when_called == {*when_called.split()}
 
 
 # ---- loading one's own -------------------------------------------------------------------
@@ -877,4 +707,3 @@ def test_python_m_attnlab_is_the_command(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 5
-    assert importlib.util.find_spec("attnlab.__main__")

@@ -3,120 +3,130 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+import builtins
+from collections.abc import Iterator, Mapping
 
-from attnlab.export.interface import TRIALS
 from attnlab.export.labs import Lab
-from attnlab.export.layer import LAYER, NoForward, with_masks
-from attnlab.export.needs import Names, Needed
+from attnlab.export.module import LAYER, put_masks
 from attnlab.export.statements import Statement
+from attnlab.export.trial import BUILDING_BLOCKS
 
-BUILDING_BLOCKS = tuple(TRIALS)  # later parts import these; the other exercises are experiments
+_BUILT_IN = {*dir(builtins), "__name__", "__doc__", "__file__"}
 
 
 class Answers:
-    """Each exercise's answer, with what it needs or why it cannot be had.
+    """The answers that are there, with all they need, and why others are not.
 
     Parameters
     ----------
     labs : the labs that were found, by stem
-    homes : the lab of each exercise
+    homes : the lab of each exercise; there is the learner's own version of its name
     """
 
     def __init__(self, labs: Mapping[str, Lab], homes: Mapping[str, str]) -> None:
         self.labs = labs
         self.homes = homes
-        self.needed = Needed()
         self.names: list[str] = []
         self.left_out: list[str] = []
         self.problems: list[str] = []
-        here = Names(labs, homes)
-        own = here.last(homes[LAYER], LAYER) or []
-        layer = None
-        try:
-            # The class that stands on the learner's own is made of the last lab's given cell.
-            if own and homes["masked_attention"] in labs:
-                layer = with_masks(labs[homes["masked_attention"]], own)
-        except NoForward as reason:
-            self.problems.append(str(reason))
-        self.meanings = Names(labs, homes, layer)
-        for name, stem in homes.items():
-            if stem in labs:
-                self._take(name, stem, [layer] if layer and name == LAYER else [])
+        here = [name for name, stem in homes.items() if stem in labs]
+        self._missing = {name: reason for name in here if (reason := self._why_missing(name))}
+        own, last = self._meaning(LAYER, homes[LAYER]), labs.get(homes["masked_attention"])
+        masks = put_masks(last, own[0].text) if own and last else []
+        if own and last and not masks:
+            where = f"{last.name}: the given cell that lets {LAYER} obey masks"
+            self.problems.append(f"{where} is missing. Copy it from a fresh copy of the lab.")
+        wanted: set[Statement] = set()
+        for name in here:
+            roots = [*self._meaning(name, homes[name]), *(masks if name == LAYER else [])]
+            needed, reasons = self._needed_by(roots)
+            reasons = [self._missing[name]] if name in self._missing else reasons
+            if not reasons:
+                self.names.append(name)
+                wanted |= needed
+            elif name in BUILDING_BLOCKS:
+                self.problems += [reason for reason in reasons if reason not in self.problems]
+            else:
+                self.left_out += [f"{name}: {reason}" for reason in reasons]
+        self.statements = [s for lab in labs.values() for s in lab.statements if s in wanted]
+        self.problems += self._clashes()
 
-    def _take(self, name: str, stem: str, with_it: list[Statement]) -> None:
-        own = self.meanings.last(stem, name) or []
-        reasons = [self._why_not(name, own)] if self._why_not(name, own) else []
-        if not reasons:
-            needed = self.meanings.needed_by([*own, *with_it])
-            reasons = needed.problems + self._unwritten(name, needed)
-        if not reasons:
-            self.names.append(name)
-            self.needed.add(needed)
-        elif name in BUILDING_BLOCKS:
-            self.problems += [r for r in reasons if r not in self.problems]
-        else:
-            self.left_out += [f"{name}: {reason}" for reason in reasons]
+    def _meaning(self, name: str, stem: str, reader: Statement | None = None) -> list[Statement]:
+        """List what makes a name what it is at the end of a lab, or where a statement reads it."""
+        statements = self.labs[stem].statements if stem in self.labs else []
+        until = statements.index(reader) if reader else len(statements)
+        binding = [place for place in range(until) if name in statements[place].binds]
+        if not binding:
+            # Bound further down, or perhaps in what `from … import *` brings.
+            stars = [s for s in statements if s.is_import and s.text.endswith("*")]
+            return self._meaning(name, stem) if reader else stars
+        after = statements[binding[-1] + 1 : until]
+        return [statements[binding[-1]], *(s for s in after if name in s.changes)]
 
-    def _why_not(self, name: str, own: list[Statement]) -> str:
+    def _needed_by(self, roots: list[Statement]) -> tuple[set[Statement], list[str]]:
+        """Follow everything that statements need; say what is not there."""
+        needed: set[Statement] = set()
+        problems: list[str] = []
+        todo = [*roots]
+        while todo:
+            reader = todo.pop()
+            if reader in needed:
+                continue
+            needed.add(reader)
+            where = f"{self.labs[reader.lab].name}, cell {reader.cell}"
+            for name in sorted(reader.needs_now | reader.needs_when_called):
+                home = self.homes.get(name, reader.lab)
+                now = name in reader.needs_now and home == reader.lab
+                found = self._meaning(name, home, reader if now else None)
+                todo += found
+                if name in self._missing and name not in BUILDING_BLOCKS:
+                    problems.append(f"{where}: `{name}` is called there and is not written.")
+                elif not found and name not in _BUILT_IN | reader.binds and home in self.labs:
+                    problems.append(
+                        f"{where}: `{name}` is used and not defined. Define or import it."
+                    )
+        return needed, problems
+
+    def _why_missing(self, name: str) -> str:
         """Say why an exercise has no answer; empty when it has one."""
         lab = self.labs[self.homes[name]]
-        if not own:
-            for cell in lab.broken:
-                if cell.is_about(name):
-                    return f"{lab.name}, cell {cell.cell}: `{name}` is not Python: {cell.reason}."
-            return f"{lab.name}: `{name}` is not defined. Write it in its cell, and save."
-        if _is_stub(own[-1].node, name):
-            others = [s.cell for s in lab.statements if name in s.binds and s is not own[-1]]
-            also = (
-                f" Cell {others[-1]} has one too: delete the one that is empty." if others else ""
-            )
-            return f"{lab.name}, cell {own[-1].cell}: `{name}` is not written yet.{also}"
-        return ""
+        binding = [s for s in lab.statements if name in s.binds]
+        if not binding:
+            broken = [f"Cell {cell} is not Python: {why}." for cell, why in lab.broken.items()]
+            to_do = " ".join(broken) or "Write it in its cell, and save."
+            return f"{lab.name}: `{name}` is not defined. {to_do}"
+        *others, last = binding
+        if not any(map(_is_stub, last.nodes)):
+            return ""
+        also = f" Cell {others[-1].cell} has one too: delete the empty one." if others else ""
+        return f"{lab.name}, cell {last.cell}: `{name}` is not written yet.{also}"
 
-    def _unwritten(self, name: str, needed: Needed) -> list[str]:
-        """Name the unwritten experiments that an answer calls; other answers are named anyway."""
-        called = {n for s in needed.statements for n in s.reads_now | s.reads_later}
-        others = (called & self.homes.keys()) - {name, *BUILDING_BLOCKS}
-        lab = self.labs[self.homes[name]].name
-        return [
-            f"{lab}: `{name}` calls `{other}`, which is not written."
-            for other in sorted(others)
-            if self.homes[other] in self.labs
-            and self._why_not(other, self.meanings.last(self.homes[other], other) or [])
-        ]
-
-
-def _is_stub(node: ast.stmt, name: str) -> bool:
-    """Say whether a definition of a name is still as it was handed out, or empty."""
-    match node:
-        case ast.FunctionDef(body=body) | ast.AsyncFunctionDef(body=body):
-            return _is_empty(body)
-        case ast.ClassDef(body=body):
-            methods = [n for n in body if isinstance(n, ast.FunctionDef)]
-            to_write = [m.body for m in methods if m.name in ("__init__", "forward")]
-            return any(map(_is_empty, to_write)) or any(_gives_up(m.body) for m in methods)
-        case ast.Assign(targets=[ast.Name(id=bound)], value=ast.Constant()):
-            return bound == name  # `softmax = ...`
-    return False
+    def _clashes(self) -> Iterator[str]:
+        """Name what two labs have under one name and not alike, Python's own names included."""
+        binding: dict[str, dict[str, list[Statement]]] = {}
+        for s in self.statements:
+            for name in s.binds - self.homes.keys():
+                binding.setdefault(name, {}).setdefault(s.lab, []).append(s)
+        for name, by_lab in binding.items():
+            first, *others = by_lab.values()
+            unlike = [o[-1] for o in others if [s.code for s in o] != [s.code for s in first]]
+            readers = [s for s in self.statements if s.lab not in by_lab]
+            unlike += [s for s in readers if name in s.needs_now | s.needs_when_called]
+            if unlike:
+                one, other = (f"{s.lab}, cell {s.cell}" for s in (first[-1], unlike[0]))
+                yield f"`{name}` is one thing in {one}, and another in {other}. Rename one of them."
 
 
-def _is_empty(body: list[ast.stmt]) -> bool:
-    filling = (ast.Pass, ast.Expr)  # the docstring and `...` are expressions
-    constant = [n for n in body if not isinstance(n, ast.Expr) or isinstance(n.value, ast.Constant)]
-    only_filling = constant == body and all(isinstance(n, filling) for n in body)
-    return only_filling or _gives_up(body)
-
-
-def _gives_up(body: list[ast.stmt]) -> bool:
-    """Say whether a body always comes to `raise NotImplementedError`, the mark of a stub."""
-    for statement in body:
-        match statement:
-            case ast.Return():
-                return False
-            case (
-                ast.Raise(exc=ast.Name(id="NotImplementedError"))
-                | ast.Raise(exc=ast.Call(func=ast.Name(id="NotImplementedError")))
-            ):
-                return True
-    return False
+def _is_stub(node: ast.stmt) -> bool:
+    """Say whether a definition is empty, or comes to `raise NotImplementedError` in any case."""
+    if isinstance(node, ast.ClassDef):
+        handed_out = [n for n in node.body if getattr(n, "name", "") in ("__init__", "forward")]
+        return any(map(_is_stub, handed_out))
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    ends = [ast.unparse(n) for n in node.body if isinstance(n, (ast.Raise, ast.Return))]
+    gives_up = bool(ends) and ends[0].startswith("raise NotImplementedError")
+    return gives_up or all(  # a docstring and `...` are expressions
+        isinstance(n, ast.Pass) or (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))
+        for n in node.body
+    )

@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import nbformat
 
-from attnlab.export.cells import NotPython, read_cell
-from attnlab.export.statements import Statement
-
-MOST = 4  # notebooks that are named when there are too many
-_ASK = "copy it there, or name the folder that holds the labs"
+from attnlab.export.statements import Statement, cut
 
 
 class NoLab(Exception):
     """Why a lab's notebook cannot be used, with what to do."""
-
-
-@dataclass(frozen=True)
-class Broken:
-    """A cell that is not Python: its number, why, its text and what nbgrader calls it."""
-
-    cell: int
-    reason: str
-    text: str
-    grade_id: str
-
-    def is_about(self, name: str) -> bool:
-        """Say whether it was meant to define a name."""
-        definition = rf"^\s*(async\s+def|def|class)\s+{name}\b|^{name}\s*="
-        return self.grade_id == name or bool(re.search(definition, self.text, re.MULTILINE))
 
 
 @dataclass(frozen=True)
@@ -46,13 +23,13 @@ class Lab:
     stem : its name, such as "lab00_qkv"
     name : its notebook, as seen from the folder that was searched
     statements : all of its code, in the order of the notebook
-    broken : the cells that are not Python
+    broken : the cells that are not Python, by their numbers, and why
     """
 
     stem: str
     name: str
-    statements: tuple[Statement, ...]
-    broken: tuple[Broken, ...]
+    statements: list[Statement] = field(default_factory=list)
+    broken: dict[int, str] = field(default_factory=dict)
 
 
 def find(folder: Path, stem: str) -> Path:
@@ -63,65 +40,48 @@ def find(folder: Path, stem: str) -> Path:
     NoLab : when there is none, or more than one
     """
     wanted = f"{stem}.ipynb"
-    places = [f"{way}{wanted}" for way in ("", f"{stem}/", "*/", f"*/{stem}/")]
-    found = sorted({path for place in places for path in _files(folder, place)})
+    found = _files(folder, wanted, f"{stem}/{wanted}", f"*/{wanted}", f"*/{stem}/{wanted}")
     if len(found) == 1:
         return found[0]
     if found:
-        names = [path.relative_to(folder).as_posix() for path in found]
-        more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+        names = ", ".join(path.relative_to(folder).as_posix() for path in found)
         folders = {path.relative_to(folder).parts[0] for path in found} - {stem, wanted}
         example = f", as in `attnlab export {folder / max(folders)}`" if folders else ""
-        raise NoLab(
-            f"{stem}: {len(found)} notebooks are there ({', '.join(names[:MOST])}{more}). Name the "
-            f"folder that holds yours{example}, or move the others away."
-        )
-    near = sorted({p for way in ("", "*/") for p in _files(folder, f"{way}*{stem}*.ipynb")})
+        said = f"{len(found)} notebooks are there ({names}). Name the folder that holds yours"
+        raise NoLab(f"{stem}: {said}{example}, or move the others away.")
+    to_do = "copy it there, or name the folder that holds the labs"
+    near = _files(folder, f"*{stem}*.ipynb", f"*/*{stem}*.ipynb")
     hint = f" There is {near[0].name!r}: is it that one? Then rename it." if near else ""
-    raise NoLab(f"{stem}: {wanted} is not there; {_ASK}.{hint}")
+    raise NoLab(f"{stem}: {wanted} is not there; {to_do}.{hint}")
 
 
-def _files(folder: Path, pattern: str) -> Iterator[Path]:
-    for path in folder.glob(pattern):
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if path.is_file() and not hidden:
-            yield path
+def _files(folder: Path, *patterns: str) -> list[Path]:
+    """List the files of some patterns, without hidden folders such as .ipynb_checkpoints."""
+    found = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
+    return sorted(p for p in found if not any(x[0] == "." for x in p.relative_to(folder).parts))
 
 
-def read(path: Path, folder: Path, stem: str) -> Lab:
-    """Read a lab's notebook.
+def read(folder: Path, stem: str) -> Lab:
+    """Find and read a lab's notebook.
 
     Raises
     ------
-    NoLab : when the file is no notebook
+    NoLab : when there is none, or more than one, or the file is no notebook
     """
-    name = path.relative_to(folder).as_posix()
-    statements: list[Statement] = []
-    broken: list[Broken] = []
-    for number, cell in enumerate(_cells(path, name), 1):
-        if cell.cell_type != "code":
-            continue
-        about = cell.metadata.get("nbgrader", {})
-        given = bool(about.get("locked")) and not about.get("grade") and not about.get("solution")
-        try:
-            statements += read_cell(cell.source, stem, number, given, len(statements))
-        except NotPython as reason:
-            broken.append(Broken(number, str(reason), cell.source, about.get("grade_id", "")))
-    return Lab(stem, name, tuple(statements), tuple(broken))
-
-
-def _cells(path: Path, name: str) -> list[Any]:
+    path = find(folder, stem)
+    lab = Lab(stem, path.relative_to(folder).as_posix())
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of cells without ids, in notebooks of other programs
-            notebook = nbformat.reads(path.read_text(encoding="utf-8-sig"), as_version=4)
-        cells = [*notebook.cells]
-        for cell in cells:
-            if not isinstance(cell.source, str):
-                raise TypeError("a cell's source is no text")
+        notebook = nbformat.reads(path.read_text(encoding="utf-8-sig"), as_version=4)
+        cells = [cell.source + "" if cell.cell_type == "code" else "" for cell in notebook.cells]
     except Exception as error:  # nbformat passes on whatever it trips over
         raise NoLab(
-            f"{name}: this is no notebook that can be read ({type(error).__name__}). Open it in "
-            "Jupyter and save it, or take the last good copy."
+            f"{lab.name}: this is no notebook that can be read ({type(error).__name__}). Open it "
+            "in Jupyter and save it, or take the last good copy."
         ) from error
-    return cells
+    for number, source in enumerate(cells, 1):
+        try:
+            lab.statements.extend(cut(source, stem, number))
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            line, why = getattr(error, "lineno", None) or 1, getattr(error, "msg", error)
+            lab.broken[number] = f"line {line}: {why}"
+    return lab

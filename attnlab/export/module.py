@@ -1,18 +1,14 @@
-"""Put statements of several notebooks together into the text of one module."""
+"""Write statements of several notebooks as one module, with masks in lab 02's layer."""
 
 from __future__ import annotations
 
 import ast
-import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import re
+import textwrap
+from collections.abc import Sequence
 
-from attnlab.export.clashes import Clash, settle
 from attnlab.export.labs import Lab
-from attnlab.export.layer import BASE, LAYER, to_base
-from attnlab.export.needs import Needed
-from attnlab.export.rename import CannotRename, renamed
-from attnlab.export.statements import Import, Statement
+from attnlab.export.statements import Statement
 
 MADE_BY = "Made by `attnlab export`"  # how a file of ours is known
 _DOCSTRING = '''\
@@ -25,140 +21,79 @@ _DOCSTRING = '''\
 Edit the labs, not this file: the next export replaces it.
 """
 '''
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_MARKER = re.compile(r"\s*#+\s*((BEGIN|END) SOLUTION|YOUR CODE HERE)\b")
+
+LAYER, FORWARD = "MultiHeadAttention", "forward_with_masks"
+_ATTACH = f"""\
+# Your layer of lab 02 gets the `forward` you saw in lab 03, so that masks count.
+{{targets}} = {FORWARD}"""
+_KEEP_HEADS = f"""\
+init_of_lab02 = {LAYER}.__init__
 
 
-@dataclass(frozen=True)
-class Module:
-    """A module's text, and for each of its lines the statement and the line of the cell."""
-
-    text: str
-    origins: Mapping[int, tuple[Statement, int]] = field(default_factory=dict)
+def init_that_keeps_heads(self, d_model, n_heads, seed=0):
+    init_of_lab02(self, d_model, n_heads, seed)
+    self.n_heads = n_heads  # `{FORWARD}` asks for it
 
 
-def assemble(needed: Needed, labs: Sequence[Lab], homes: Mapping[str, str]) -> Module:
-    """Write a module of everything that is needed.
+{LAYER}.__init__ = init_that_keeps_heads"""
+
+
+def put_masks(lab: Lab, own: str) -> list[Statement]:
+    """Turn lab 03's given layer into statements that put its `forward` on the learner's class.
 
     Parameters
     ----------
-    labs : the labs, in the order of the course
-    homes : the lab of each exercise; the names of exercises are never changed
+    lab : lab 03; the statements take the place of the given class
+    own : the text of the learner's class in lab 02
 
-    Raises
-    ------
-    Clash : when a name that two labs use differently can be replaced in neither
+    Returns
+    -------
+    the statements; none when lab 03 has no such class
     """
-    order = {lab.stem: place for place, lab in enumerate(labs)}
-    wanted = sorted(needed.statements, key=lambda s: (order[s.lab], s.order))
-    kept, new_names = settle(wanted, needed, homes)
-    kept = [_to_base(s, homes) for s in _sorted(kept, needed)]
-    imports = {_renamed_import(s.imported, new_names[s.lab]) for s in kept if s.imported}
-    if any(
-        s.imported and s.imported.module == "__future__" for lab in labs for s in lab.statements
-    ):
-        imports.add(Import("__future__", "annotations", "annotations"))
+    given = next((s for s in reversed(lab.statements) if LAYER in s.binds), None)
+    inside = ast.walk(given.nodes[-1]) if given else ()
+    methods = [n for n in inside if isinstance(n, ast.FunctionDef) and n.name == "forward"]
+    if not given or not methods:
+        return []
+    method = methods[-1]
+    lines = given.text.split("\n")[method.lineno - 1 : method.end_lineno]
+    forward = textwrap.dedent("\n".join(lines)).replace("forward", FORWARD, 1)
+    aliases = re.findall(r"^[ \t]+(\w+) = forward$", own, re.MULTILINE)  # `__call__ = forward`
+    targets = " = ".join(f"{LAYER}.{name}" for name in ["forward", *aliases])
+    texts = [forward, _ATTACH.format(targets=targets)]
+    texts += [] if re.search(r"(\.|def )n_heads\b", own) else [_KEEP_HEADS]
+    line = given.line + method.lineno - 1
+    made = [Statement(given.lab, given.cell, line, text) for text in texts]
+    place = lab.statements.index(given)
+    lab.statements[place : place + 1] = made
+    return made
+
+
+def assemble(labs: Sequence[Lab], statements: Sequence[Statement]) -> tuple[str, dict[int, str]]:
+    """Write a module: the imports, then the statements of lab after lab as they stand there.
+
+    Returns
+    -------
+    its text, and for each of its lines the lab, the cell and the line there
+    """
     notebooks = "\n".join(f"* {lab.name}" for lab in labs)
-    text = _DOCSTRING.format(made_by=MADE_BY, notebooks=notebooks.replace("\\", "/"))
-    text += "\n" + _import_lines(imports)
-    return _body(text, [s for s in kept if not s.imported], new_names)
-
-
-# ---- order -------------------------------------------------------------------------------
-
-
-def _sorted(kept: Sequence[Statement], needed: Needed) -> list[Statement]:
-    """Order statements as they stand in the labs, but each behind what it needs at once."""
-    done: dict[Statement, None] = {}
-    open_: set[Statement] = set()
-
-    def put(statement: Statement) -> None:
-        if statement in done or statement in open_:
-            return
-        open_.add(statement)
-        for earlier in needed.first.get(statement, []):
-            if earlier in wanted:
-                put(earlier)
-        done[statement] = None
-
-    wanted = {*kept}
-    for statement in kept:
-        put(statement)
-    return [*done]
-
-
-# ---- text --------------------------------------------------------------------------------
-
-
-def _to_base(statement: Statement, homes: Mapping[str, str]) -> Statement:
-    nodes = (
-        to_base(statement) if statement.lab == homes[LAYER] and not statement.imported else set()
-    )
-    return _with_name(statement, nodes, LAYER, BASE) if nodes else statement
-
-
-def _with_name(statement: Statement, nodes: set[ast.AST], old: str, new: str) -> Statement:
-    try:
-        text = renamed(statement.text, statement.node, nodes, old, new)
-    except CannotRename as error:
-        raise Clash(
-            f"{statement.lab}, cell {statement.cell}: `{old}` means something else in another lab, "
-            f"and it could not be renamed safely in this cell. Rename it here, as in `{new}`."
-        ) from error
-    return replace(statement, lines=tuple(text.split("\n")))
-
-
-def _renamed_import(imported: Import, new_names: Mapping[str, str]) -> Import:
-    return replace(imported, bound=new_names.get(imported.bound, imported.bound))
-
-
-def _import_lines(imports: Iterable[Import]) -> str:
-    groups: dict[int, list[str]] = {}
-    from_modules: dict[str, list[str]] = {}
-    for item in sorted(imports, key=lambda i: (i.module, i.name, i.bound)):
-        if item.name:
-            alias = "" if item.bound == item.name else f" as {item.bound}"
-            from_modules.setdefault(item.module, []).append(item.name + alias)
-        else:
-            package = item.module.partition(".")[0]
-            alias = "" if item.bound == package else f" as {item.bound}"
-            groups.setdefault(_group(item.module), []).append(f"import {item.module}{alias}")
-    for module, names in from_modules.items():
-        line = f"from {module} import {', '.join(names)}"
-        if len(line) > 88:
-            line = f"from {module} import (\n    " + ",\n    ".join(names) + ",\n)"
-        groups.setdefault(_group(module), []).append(line)
-    return "\n\n".join("\n".join(groups[group]) for group in sorted(groups)) + "\n"
-
-
-def _group(module: str) -> int:
-    package = module.partition(".")[0]
-    if package == "__future__":
-        return 0
-    if package in sys.stdlib_module_names:
-        return 1
-    return 3 if package in ("attnlab", "") else 2
-
-
-def _body(
-    text: str, statements: Sequence[Statement], new_names: Mapping[str, Mapping[str, str]]
-) -> Module:
-    lines = text.split("\n")[:-1]
-    origins: dict[int, tuple[Statement, int]] = {}
-    lab = ""
-    was_definition = True
-    for statement in statements:
-        is_definition = isinstance(statement.node, _DEFINITIONS)
+    lines = _DOCSTRING.format(made_by=MADE_BY, notebooks=notebooks).split("\n")
+    lines += sorted({s.text for s in statements if s.is_import})
+    origins: dict[int, str] = {}
+    written: dict[str, str] = {}
+    lab, was_definition = "", False
+    for statement in (s for s in statements if not s.is_import):
+        if written.setdefault(statement.code, statement.lab) != statement.lab:
+            continue  # a helper that an earlier lab has too
         if statement.lab != lab:
             lab = statement.lab
             lines += ["", "", f"# ---- {lab} ".ljust(88, "-"), "", ""]
-        elif was_definition or is_definition:
+        elif was_definition or statement.is_definition:
             lines += ["", ""]
-        was_definition = is_definition
-        for old, new in new_names[lab].items():
-            nodes = {use.node for use in statement.uses if use.name == old}
-            if nodes:
-                statement = _with_name(statement, nodes, old, new)
-        for line, number in zip(statement.lines, statement.numbers, strict=True):
-            lines.append(line)
-            origins[len(lines)] = (statement, number)
-    return Module("\n".join(lines) + "\n", origins)
+        was_definition = statement.is_definition
+        for number, line in enumerate(statement.text.split("\n"), statement.line):
+            if not _MARKER.match(line):
+                lines.append(line)
+                origins[len(lines)] = f"{lab}, cell {statement.cell}, line {number}"
+    return "\n".join(lines) + "\n", origins

@@ -1,188 +1,114 @@
-"""A notebook's code as single statements: what each binds, reads and changes. Nothing is run."""
+"""A notebook's code as single statements: what each binds and what it needs. Nothing is run."""
 
 from __future__ import annotations
 
 import ast
-import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+import re
+import symtable
+from collections.abc import Iterator
+from itertools import pairwise
 
-from attnlab.export.scopes import Use, uses
-
-_COMPOUND = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.TryStar, ast.Match, ast.Expr)
-# Methods that change the object they belong to, of lists, dictionaries, sets and arrays.
-_CHANGES = frozenset(
-    [
-        "add",
-        "append",
-        "clear",
-        "discard",
-        "extend",
-        "fill",
-        "insert",
-        "pop",
-        "put",
-        "remove",
-        "reverse",
-        "setdefault",
-        "setflags",
-        "sort",
-        "update",
-    ]
-)
+# Lines of IPython: `%time f()`, `!ls`, `np.dot?`, `files = !ls`.
+_MAGIC = re.compile(r"^([ \t]*)([%!?]|[\w.]+\?|\w+ *= *[%!]).*$", re.MULTILINE)
+_COMPREHENSIONS = ("listcomp", "setcomp", "dictcomp", "genexpr")
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_MAY_LEAVE = (ast.AugAssign, ast.If, ast.For, ast.While, ast.Try)
 
 
-@dataclass(frozen=True)
-class Import:
-    """One imported name: `import module as bound`, or `from module import name as bound`."""
-
-    module: str
-    name: str
-    bound: str
-
-
-@dataclass(frozen=True, eq=False)
 class Statement:
-    """One statement at the top level of a notebook.
+    """One statement at the top level of a notebook; those that share a line are one.
 
     Parameters
     ----------
     lab : the stem of its lab
     cell : the number of its cell, counted from 1 as they stand in the notebook
-    order : its place among the statements of the notebook
-    given : whether it stands in a cell that the course gave
-    lines : its text, comments above it included, markers of the course left out
-    numbers : the line of its cell that each of these lines is
-    imported : what it imports, when it is an import; each name is a statement of its own then
+    line : the line of the cell at which its text begins
+    text : its code, with the comments above it
+
+    Attributes
+    ----------
+    nodes : its tree, and `code` the same as text, whatever comments and layout are
+    binds : the names it gives a value to
+    changes : the names to whose objects it adds something: `C.method = f`, `TABLE[0] = 1`
+    needs_now : the names it reads when the module is made
+    needs_when_called : the names that its functions read
     """
 
-    lab: str
-    cell: int
-    order: int
-    given: bool
-    lines: tuple[str, ...]
-    numbers: tuple[int, ...]
-    imported: Import | None = None
-
-    @cached_property
-    def text(self) -> str:
-        """Its code."""
-        return "\n".join(self.lines)
-
-    @cached_property
-    def node(self) -> ast.stmt:
-        """Its tree; positions count from its own first line."""
-        return parse(self.text).body[0]
-
-    @cached_property
-    def uses(self) -> list[Use]:
-        """Every use of a module name in it."""
-        return uses(self.node)
-
-    @cached_property
-    def binds(self) -> frozenset[str]:
-        """The names it gives a value to when the module is made."""
-        if self.imported:
-            return frozenset([self.imported.bound])
-        return frozenset(use.name for use in self.uses if use.how == "bind" and not use.later)
-
-    @cached_property
-    def deletes(self) -> frozenset[str]:
-        """The names it takes away."""
-        return frozenset(use.name for use in self.uses if use.how == "delete" and not use.later)
-
-    @cached_property
-    def made_by_running(self) -> frozenset[str]:
-        """The names that its functions bind in the module when they run."""
-        return frozenset(use.name for use in self.uses if use.how == "bind" and use.later)
-
-    @cached_property
-    def reads_now(self) -> frozenset[str]:
-        """The names it needs when the module is made."""
-        return self._reads(later=False)
-
-    @cached_property
-    def reads_later(self) -> frozenset[str]:
-        """The names its functions need when they are called."""
-        return self._reads(later=True)
-
-    def _reads(self, later: bool) -> frozenset[str]:
-        if self.imported:
-            return frozenset()
-        return frozenset(u.name for u in self.uses if u.how == "read" and u.later == later)
-
-    @property
-    def keeps_older(self) -> bool:
-        """Whether the names it binds may hold what they held before: `if …: f = g`, `n += 1`."""
-        if self.imported:
-            package = self.imported.module.partition(".")[0]
-            return not self.imported.name and self.imported.bound == package  # also `import a.b`
-        return isinstance(self.node, (*_COMPOUND, ast.AugAssign))
-
-    @property
-    def calls_now(self) -> bool:
-        """Whether anything is called when the module is made."""
-        if self.imported:
-            return False
-        found = [*_run_now(self.node)]
-        return any(isinstance(n, ast.Call) or getattr(n, "decorator_list", None) for n in found)
-
-    @cached_property
-    def changes(self) -> frozenset[str]:
-        """The names whose objects it changes: `C.method = f`, `TABLE[0] = 1`, `names.append(x)`."""
-        return frozenset() if self.imported else frozenset(_changed(_run_now(self.node)))
-
-    @cached_property
-    def changes_ever(self) -> frozenset[str]:
-        """The names that it changes or binds anew, its functions included."""
-        if self.imported:
-            return frozenset()
-        return self.made_by_running | {*_changed(ast.walk(self.node))}
-
-    def same_code(self, other: Statement) -> bool:
-        """Say whether two statements are the same but for comments and layout."""
-        if self.imported or other.imported:
-            return self.imported == other.imported
-        return ast.dump(self.node) == ast.dump(other.node)
+    def __init__(self, lab: str, cell: int, line: int, text: str) -> None:
+        self.lab, self.cell, self.line, self.text = lab, cell, line, text
+        self.nodes = ast.parse(text).body
+        self.code = "\n".join(map(ast.dump, self.nodes))
+        self.is_import = all(isinstance(n, (ast.Import, ast.ImportFrom)) for n in self.nodes)
+        self.is_definition = any(isinstance(n, _DEFINITIONS) for n in self.nodes)
+        inside = [] if self.is_definition else [n for node in self.nodes for n in ast.walk(node)]
+        places = [n for n in inside if isinstance(n, (ast.Attribute, ast.Subscript))]
+        stored = [ast.unparse(place) for place in places if isinstance(place.ctx, ast.Store)]
+        self.changes = {re.split(r"\W", place)[0] for place in stored}
+        table = symtable.symtable(text, "cell", "exec")
+        symbols = table.get_symbols()
+        self.binds = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
+        self.needs_now = {s.get_name() for s in symbols if s.is_referenced()}
+        self.needs_when_called: set[str] = set()
+        for scope, called in _scopes(table):
+            names = {s.get_name() for s in scope.get_symbols() if s.is_global()}
+            (self.needs_when_called if called else self.needs_now).update(names)
+            if scope.get_name() in _COMPREHENSIONS and not called:
+                # Python from 3.12 on counts the `i` of `[… for i in …]` among the module's names.
+                own = {s.get_name() for s in scope.get_symbols() if s.is_local()}
+                self.binds, self.needs_now = self.binds - own, self.needs_now - own
+        if isinstance(self.nodes[0], _MAY_LEAVE):  # `n += 1`, `if …: n = 1` lean on an older `n`
+            self.needs_now |= self.binds
 
 
-def parse(code: str) -> ast.Module:
-    """Parse code, without Python's warnings on what it finds odd."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(code)
+def _scopes(
+    table: symtable.SymbolTable, called: bool = False
+) -> Iterator[tuple[symtable.SymbolTable, bool]]:
+    """List the scopes inside a scope, and whether each runs only when a function is called."""
+    for scope in table.get_children():
+        is_function = scope.get_type() == "function" and scope.get_name() not in _COMPREHENSIONS
+        yield scope, called or is_function
+        yield from _scopes(scope, called or is_function)
 
 
-def _run_now(node: ast.AST) -> Iterator[ast.AST]:
-    """Go through the nodes that run when the module is made: not into functions' bodies."""
-    yield node
-    match node:
-        case ast.Lambda():
-            return
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            children: list[ast.AST] = [*node.decorator_list, node.args]
-        case _:
-            children = [*ast.iter_child_nodes(node)]
-    for child in children:
-        yield from _run_now(child)
+def cut(source: str, lab: str, cell: int) -> list[Statement]:
+    """Cut a code cell into statements, each imported name into one of its own.
+
+    Raises
+    ------
+    SyntaxError, ValueError : when it is not Python, IPython's `%magic` and `!shell` lines aside
+    """
+    code = source.replace("\r\n", "\n")
+    try:
+        ast.parse(code)
+    except SyntaxError:
+        code = _MAGIC.sub(r"\1pass", code)
+    compile(code, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)  # finds more than parsing does
+    lines = code.split("\n")
+    spans: list[tuple[int, int]] = []
+    for node in ast.parse(code).body:
+        last = node.end_lineno or node.lineno
+        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+        above = spans[-1][1] if spans else 0
+        if first == above:  # `a = 1; b = 2`
+            first, _ = spans.pop()
+        while first - 1 > above and lines[first - 2].startswith("#"):
+            first -= 1
+        spans.append((first, last))
+    found = []
+    for (first, last), (below, _) in pairwise([*spans, (len(lines) + 1, 0)]):
+        at_its_end = [n for n in range(last + 1, below) if re.match(r"\s+#", lines[n - 1])]
+        text = "\n".join(lines[first - 1 : max([last, *at_its_end])])
+        statement = Statement(lab, cell, first, text)
+        if statement.is_import:
+            found += [Statement(lab, cell, first, t) for t in _single_imports(statement.nodes)]
+        else:
+            found.append(statement)
+    return found
 
 
-def _changed(nodes: Iterable[ast.AST]) -> Iterator[str]:
+def _single_imports(nodes: list[ast.stmt]) -> Iterator[str]:
     for node in nodes:
-        match node:
-            case ast.Attribute(ctx=ast.Store() | ast.Del()):
-                yield _root(node)
-            case ast.Subscript(ctx=ast.Store() | ast.Del()):
-                yield _root(node)
-            case ast.Call(func=ast.Name(id="setattr"), args=[target, *_]):
-                yield _root(target)
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=target, attr=method))):
-                if method in _CHANGES:
-                    yield _root(target)
-
-
-def _root(node: ast.AST) -> str:
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        node = node.value
-    return str(node.id) if isinstance(node, ast.Name) else ""
+        assert isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names:
+            node.names = [alias]
+            yield ast.unparse(node)
