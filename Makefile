@@ -10,6 +10,7 @@ help:           ## say what there is
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=/path/to/python")'
 	$(PYTHON) -m venv .venv
+	@echo "Installing what pyproject.toml names, once: a minute or two."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
 	touch $@
 
@@ -32,7 +33,7 @@ lab: .venv/ready   ## open JupyterLab on your own copies of the labs and noteboo
 	mkdir -p work/notebooks
 	for lab in release/*; do [ -e "work/$${lab#release/}" ] || cp -R "$$lab" work; done
 	for text in notebooks/*.ipynb; do [ -e "work/$$text" ] || cp "$$text" work/notebooks; done
-	PATH="$(CURDIR)/$(BIN):$$PATH" jupyter lab work  # its terminals find `attnlab export`
+	cd work && PATH="$(CURDIR)/$(BIN):$$PATH" jupyter lab  # terminals begin there, and find attnlab
 
 build: .venv/ready   ## make source/, notebooks/ and the visible cases from course/
 	$(BIN)/python -m grader build

@@ -61,7 +61,7 @@ class Shown:
         notes = "".join(f"<p>{_html(t)}</p>" for t in (self._kept_back(), self.note) if t)
         printed = self._printed()
         said = (
-            f"<details><summary>Your code printed</summary><pre>{escape(printed)}</pre></details>"
+            f"<details><summary>Your code printed</summary>{_pre(printed)}</details>"
             if printed
             else ""
         )
@@ -117,12 +117,19 @@ def _case_in_full(verdict: Verdict) -> str:
     if verdict.passed or not verdict.case.visible:
         return ""
     lines = [_assignment(name, value) for name, value in verdict.case.inputs.items()]
-    counted = {n: v for n, v in verdict.expected.items() if n not in verdict.case.bounds}
-    lines += [_assignment(f"wanted_{name}", value) for name, value in counted.items()]
+    case = verdict.case
+    counted = set(case.compare or verdict.expected) - case.bounds.keys()
+    wanted = {name: value for name, value in verdict.expected.items() if name in counted}
+    lines += [_assignment(f"wanted_{name}", value) for name, value in wanted.items()]
     text = "\n".join(lines)
     if not text:
         return ""
-    return f"<details><summary>this case in full</summary><pre>{escape(text)}</pre></details>"
+    return f"<details><summary>this case in full</summary>{_pre(text)}</details>"
+
+
+def _pre(text: str) -> str:
+    """Write text as it stands: JupyterLab would break its lines, in the middle of numbers too."""
+    return f'<pre style="white-space:pre;overflow-x:auto">{escape(text)}</pre>'
 
 
 def _assignment(name: str, value: object) -> str:

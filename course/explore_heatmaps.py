@@ -35,6 +35,7 @@ from attnlab.entropy import entropy
 from attnlab.example import BLANK
 from attnlab.head_view import HeadView
 from attnlab.plots import entropy_bars, figure, heatmap, panels, reading, save
+from attnlab.style import MOST_NUMBERED
 from attnlab.tables import weights_table
 
 # %% [markdown] lang="en"
@@ -43,7 +44,7 @@ from attnlab.tables import weights_table
 # To fill the blank in *I work, you work, he ___*, look back at the subject, `he`, and at the verb,
 # `work`. Here is that wish as a table of **weights**, written down by hand: a row is a token that looks
 # (a *query*), a column a token that is looked at (a *key*). Read along a row: it sums to 1. (Here every
-# token but the blank mostly looks at itself.)
+# token but the blank looks most at itself.)
 #
 # **Question for the picture: whom does the blank look at, and whom hardly at all?** Its row is the
 # last.
@@ -365,17 +366,14 @@ panels(
 # `two_maps` as above.
 
 # %%
-MOST = 16  # tokens; beyond this the numbers cannot be read
-
-
 def explore(text):
     """Draw a sentence's maps, or say in a sentence why there is nothing to draw."""
     words, x = sentence(text)
     if len(words) < 2:
         return print("Attention needs someone to look at: please write two words or more.")
-    if len(words) > MOST:
-        print(f"You wrote {len(words)} tokens; the first {MOST} are drawn.")
-    words, x = words[:MOST], stretch(x[:MOST])
+    if len(words) > MOST_NUMBERED:
+        print(f"You wrote {len(words)} tokens; the first {MOST_NUMBERED} are drawn.")
+    words, x = words[:MOST_NUMBERED], stretch(x[:MOST_NUMBERED])
     unknown = list(dict.fromkeys(f"`{word}`" for word in words if kinds(word) is None))
     named = [word if len(word) <= 12 else word[:11] + "…" for word in words]
     like = labs.masked_attention(x, x, x)[1]
@@ -600,8 +598,8 @@ shown
 #
 # Which functions drew all this: yours, or the given ones? And do the two agree on the worked example?
 # To make an `attention.py`, solve the four labs, then type `attnlab export` in a terminal (*File*,
-# *New*, *Terminal*) in the folder they are in. Put the file beside this notebook and run all cells
-# again.
+# *New*, *Terminal*) in the folder they are in. Leave the file there or put it beside this notebook, and
+# run all cells again.
 
 # %%
 def answers(functions):

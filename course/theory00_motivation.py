@@ -340,7 +340,7 @@ figure(
 wish = np.array([3, 14, 3, 3, 25, 3, 46, 3]) / 100
 drawn = [np.random.default_rng(seed).normal(size=(2, 7, 4)) for seed in range(1, 5)]
 rows = np.array([wish, *(shares(w_q, w_k)[BLANK] for w_q, w_k in drawn)])  # (5, S)
-most = "; ".join(f"`{TOKENS[row.argmax()]}`" for row in rows[1:])
+most = [f"`{TOKENS[row.argmax()]}`" for row in rows[1:]]
 
 # %%
 names = ["a wish", *(f"untrained, seed {seed}" for seed in range(1, 5))]
@@ -349,7 +349,8 @@ said = reading(rows[:1], 0, ["___"], TOKENS)
 figure(
     heatmap(rows, names, places, title="the blank's row"),
     alt=f"Five rows of shares for the blank. The one by hand: {said} The other four are random.",
-    caption=f"As wished: {said} Untrained, the most goes to {most}: each draw has its own.",
+    caption=f"As wished: {said} Untrained, the most goes to {', '.join(most)}: "
+    f"{len(set(most))} different tokens in {len(most)} draws.",
 )
 
 # %% [markdown] lang="en"

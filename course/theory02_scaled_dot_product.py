@@ -493,7 +493,7 @@ figure(
 #
 # **It holds at the start of training only.** Fresh projections are random, so queries and keys are
 # strangers. Training makes them acquainted: keys come to match the queries that need them, and
-# scores may grow up to the order of $d_k$. A trained row may be as decided as its
+# scores may grow to the order of $d_k$ and beyond. A trained row may be as decided as its
 # task asks; the root only sees to it that the decision is learned and not drawn by lot.
 #
 # Nor does it say that no other constant works. $1/\sqrt{d_k}$ could be absorbed into $W_Q$,

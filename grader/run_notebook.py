@@ -30,7 +30,7 @@ def run_notebook(path: Path, seconds: int = 60) -> nbformat.NotebookNode:
     """
     notebook: nbformat.NotebookNode = nbformat.read(path, as_version=4)
     # A folder of its own: what a notebook saves must not stay beside those that are in git.
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         client = NotebookClient(
             notebook,
             timeout=seconds,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import json
 import os
 import shutil
@@ -21,7 +20,8 @@ from urllib.request import urlopen
 import pytest
 
 from grader.markers import read_reading
-from tests.conftest import REQUIRED, ROOT
+from tests.chromium import BROWSER, QUIET, needs_browser
+from tests.conftest import ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Locator, Page, Response
@@ -29,13 +29,6 @@ if TYPE_CHECKING:
 NOTEBOOK = ROOT / "notebooks" / "explore_heatmaps.ipynb"
 LOOPBACK = "127.0.0.1"
 SECONDS = 120  # what a step may take on a machine that has much else to do
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-BROWSER = next((found for found in map(shutil.which, BROWSERS) if found), None)
-QUIET = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
 
 # Files of JupyterLab's settings. nbgrader is left out: it takes longer to load than all the rest.
 NBGRADER = ("formgrader", "validate_assignment", "assignment_list", "course_list")
@@ -72,19 +65,6 @@ SETTLED = """() => {
 IDLE = "Python 3 (ipykernel) | Idle"  # in the status bar; it says Unknown before there is a kernel
 RAISED = '.jp-Notebook [data-mime-type="application/vnd.jupyter.error"]'
 CONTROLS = "[role=slider], input[type=checkbox]"
-
-
-def why_no_browser() -> str:
-    """Say what the browser test lacks; empty when nothing."""
-    if BROWSER is None:
-        return "no Chromium: apt-get install chromium"
-    if importlib.util.find_spec("playwright") is None:
-        return "no playwright: pip install playwright"
-    return ""
-
-
-WHY = why_no_browser()
-needs_browser = pytest.mark.skipif(bool(WHY) and not REQUIRED, reason=WHY)
 
 
 @contextmanager
@@ -243,7 +223,7 @@ def defines(statement: ast.stmt) -> bool:
     )
 
 
-DATA = ("given", "FEATURES", "D_MODEL", "WORDS", "MOST")
+DATA = ("given", "FEATURES", "D_MODEL", "WORDS")
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -20,18 +17,13 @@ from attnlab import style
 from attnlab.example import BLANK, TOKENS
 from attnlab.head_view import HeadView
 from attnlab.tables import weights_table
+from tests.chromium import BROWSER, QUIET, needs_browser
 
 WEIGHTS = np.array([[0.1, 0.2, 0.7], [0.4, 0.6, 0.0]])
 QUERIES, KEYS = ["a", "b"], ["x", "y", "z"]
 SVG = {"": "http://www.w3.org/2000/svg"}
 SPECIALIST = np.full((8, 8), 1 / 8)
 SPECIALIST[BLANK] = [0.02, 0.25, 0.02, 0.02, 0.25, 0.02, 0.4, 0.02]
-
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-WHY_NOT = "" if CHROMIUM and find_spec("playwright") else "needs playwright and a Chromium"
-needs_browser = pytest.mark.skipif(bool(WHY_NOT) and os.environ.get("CI") != "true", reason=WHY_NOT)
 
 
 def drawn(view: HeadView) -> ElementTree.Element:
@@ -174,12 +166,8 @@ def test_a_table_holds_the_numbers_and_they_can_be_read_on_their_shades() -> Non
 def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
-    flags = (
-        "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
-        "--disable-background-networking --disable-component-update --disable-sync"
-    )
     with sync_playwright() as player:
-        started = player.chromium.launch(executable_path=CHROMIUM, args=flags.split())
+        started = player.chromium.launch(executable_path=BROWSER, args=list(QUIET))
         yield started
         started.close()
 

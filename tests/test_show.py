@@ -79,3 +79,12 @@ def test_shares_sum_to_one_and_harden_as_it_gets_colder() -> None:
     np.testing.assert_allclose(shares(w_q, w_k, 1e6), 1 / 8, atol=1e-4)
     assert shares(w_q, w_k, 0.01)[0].max() > 0.99
     assert np.isnan(shares(w_q, w_k, 1e-9)).any()
+
+
+def test_a_case_in_full_wants_what_it_compares_and_nothing_else() -> None:
+    case = Case("a case", 1, {}, compare=("z",), bounds={})
+    verdict = Verdict(case, 0.0, "wrong", expected={"y": np.array(0.25), "z": np.array(0.625)})
+    report = Report(Exercise("double", "lab", 1, "double(x)", ("y", "z")), (verdict,), ())
+    html = Shown(report)._repr_html_()
+    assert "wanted_z = 0.625" in html
+    assert "wanted_y" not in html

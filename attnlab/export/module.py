@@ -23,7 +23,7 @@ Edit the labs, not this file: the next export replaces it.
 '''
 _MARKER = re.compile(r"\s*#+\s*((BEGIN|END) SOLUTION|YOUR CODE HERE)\b")
 
-LAYER, FORWARD = "MultiHeadAttention", "forward_with_masks"
+LAYER, HEADS, FORWARD = "MultiHeadAttention", "n_heads", "forward_with_masks"
 _ATTACH = f"""\
 # Your layer of lab 02 gets the `forward` you saw in lab 03, so that masks count.
 {{targets}} = {FORWARD}"""
@@ -31,9 +31,9 @@ _KEEP_HEADS = f"""\
 init_of_lab02 = {LAYER}.__init__
 
 
-def init_that_keeps_heads(self, d_model, n_heads, seed=0):
-    init_of_lab02(self, d_model, n_heads, seed)
-    self.n_heads = n_heads  # `{FORWARD}` asks for it
+def init_that_keeps_heads(self, d_model, {HEADS}, seed=0):
+    init_of_lab02(self, d_model, {HEADS}, seed)
+    self.{HEADS} = {HEADS}  # `{FORWARD}` asks for it
 
 
 {LAYER}.__init__ = init_that_keeps_heads"""
@@ -62,7 +62,7 @@ def put_masks(lab: Lab, own: str) -> list[Statement]:
     aliases = re.findall(r"^[ \t]+(\w+) = forward$", own, re.MULTILINE)  # `__call__ = forward`
     targets = " = ".join(f"{LAYER}.{name}" for name in ["forward", *aliases])
     texts = [forward, _ATTACH.format(targets=targets)]
-    texts += [] if re.search(r"(\.|def )n_heads\b", own) else [_KEEP_HEADS]
+    texts += [] if re.search(rf"(\.|def ){HEADS}\b", own) else [_KEEP_HEADS]
     line = given.line + method.lineno - 1
     made = [Statement(given.lab, given.cell, line, text) for text in texts]
     place = lab.statements.index(given)
