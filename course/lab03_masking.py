@@ -982,8 +982,8 @@ figure(
 # ```
 #
 # Save the labs, open a terminal (*File › New › Terminal*), go to the folder that holds them, and run it.
-# If an answer that others build on is missing or unfinished, it says which one and in which cell, and
-# writes nothing; an experiment you have not written is left out.
+# If an answer that others build on is missing or unfinished, it says which and in which cell, and writes
+# nothing; an experiment not written is left out.
 #
 # Your `MultiHeadAttention` of lab 02 knew no masks. In `attention.py` it has the `forward` you saw in
 # this lab, so that it obeys them. Then run the last cell. Which two numbers do you expect?
