@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from attnlab.entropy import entropy
@@ -55,6 +56,18 @@ def test_a_heat_map_has_queries_down_and_keys_across() -> None:
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("key", "query")
     assert [text.get_text() for text in ax.texts][:3] == ["0.10", "0.20", "0.70"]
     assert ax.collections[0].get_clim() == (0, 1)
+
+
+def test_a_figure_of_many_maps_is_drawn_when_it_is_shown_and_not_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn = []
+    draw = FigureCanvasAgg.draw
+    monkeypatch.setattr(FigureCanvasAgg, "draw", lambda self: drawn.append(draw(self)))
+    axes = head_maps(np.stack([WEIGHTS] * 4), QUERIES, KEYS)
+    assert not drawn
+    figure(axes, alt="four maps")
+    assert drawn
 
 
 def test_a_heat_map_of_the_wrong_shape_is_refused_in_words() -> None:
