@@ -165,8 +165,7 @@ def panels(*maps: Panel, note: str = "") -> HTML:
             said.append(f"{title}: {reading(weights, query, tokens)}".rstrip("."))
     for empty in axes[len(maps) :]:
         empty.remove()
-    # Set at the end: seaborn draws the figure once a map. Titles keep away from the map above.
-    drawing.set_layout_engine("constrained", h_pad=0.1)
+    drawing.set_layout_engine("constrained", h_pad=0.1)  # titles keep away from the map above
     text = f"{'; '.join(said)}. {note}" if said else note
     text = text[:1].upper() + text[1:].strip()
     return figure(axes[: len(maps)], alt=f"Heat map. {text}", caption=text)

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import nbformat
 from nbclient import NotebookClient
 
-# ipykernel warns of itself when it is shut down.
+# A first cell; ipykernel warns of itself when it is shut down.
 STRICT = (
     "import warnings as w; w.simplefilter('error'); "
     "w.filterwarnings('ignore', module='ipykernel'); del w"
@@ -29,6 +29,7 @@ def run_notebook(path: Path, seconds: int = 60) -> nbformat.NotebookNode:
     nbclient.exceptions.CellExecutionError : when a cell raises or warns
     """
     notebook: nbformat.NotebookNode = nbformat.read(path, as_version=4)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(STRICT))
     # A folder of its own: what a notebook saves must not stay beside those that are in git.
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         client = NotebookClient(
@@ -36,12 +37,12 @@ def run_notebook(path: Path, seconds: int = 60) -> nbformat.NotebookNode:
             timeout=seconds,
             resources={"metadata": {"path": folder}},
             extra_arguments=[
-                "--log-level=ERROR",  # ipykernel 7 warns of local ports at every start
-                f"--IPKernelApp.exec_lines={STRICT}",
-            ],
+                "--log-level=ERROR"
+            ],  # ipykernel 7 warns of local ports at every start
         )
         # Graded cells of `source/` call `grader`, which stands beside this folder.
         client.execute(env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[1])})
+    del notebook.cells[0]
     return notebook
 
 

@@ -52,12 +52,20 @@ class Statement:
         for scope, called in _scopes(table):
             names = {s.get_name() for s in scope.get_symbols() if s.is_global()}
             (self.needs_when_called if called else self.needs_now).update(names)
-            if scope.get_name() in _COMPREHENSIONS and not called:
-                # Python from 3.12 on counts the `i` of `[… for i in …]` among the module's names.
-                own = {s.get_name() for s in scope.get_symbols() if s.is_local()}
-                self.binds, self.needs_now = self.binds - own, self.needs_now - own
+        # Python from 3.12 on counts the `i` of `[… for i in …]` among the module's names.
+        own = _only_in_comprehensions(self.nodes)
+        self.binds, self.needs_now = self.binds - own, self.needs_now - own
         if isinstance(self.nodes[0], _MAY_LEAVE):  # `n += 1`, `if …: n = 1` lean on an older `n`
             self.needs_now |= self.binds
+
+
+def _only_in_comprehensions(nodes: list[ast.stmt]) -> set[str]:
+    """List the names that comprehensions go through their items with, and nothing else binds."""
+    inside = [n for node in nodes for n in ast.walk(node)]
+    loops = [n.target for n in inside if isinstance(n, ast.comprehension)]
+    items = [n for loop in loops for n in ast.walk(loop) if isinstance(n, ast.Name)]
+    bound = [n for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    return {n.id for n in items} - {n.id for n in bound if n not in items}
 
 
 def _scopes(
