@@ -127,19 +127,23 @@ def head_maps(
     """Draw one heat map a head, side by side, from weights (H, T, S); returns the H Axes."""
     weights = np.asarray(weights, dtype=float)
     keys = queries if keys is None else keys
-    n_heads = len(weights)
-    columns = min(columns, n_heads)
-    rows = -(-n_heads // columns)
-    width, height = style.panel_size(queries, keys)
-    size = (columns * width, rows * height)
+    axes = _grid(len(weights), columns, style.panel_size(queries, keys))
+    for head, ax in enumerate(axes):
+        title = titles[head] if titles else f"head {head}"
+        heatmap(weights[head], queries, keys, ax=ax, title=title)
+    return axes
+
+
+def _grid(n: int, columns: int, panel: tuple[float, float]) -> np.ndarray:
+    """Make n Axes of a size in inches, in rows of so many columns."""
+    columns = min(columns, n)
+    rows = -(-n // columns)
+    size = (columns * panel[0], rows * panel[1])
     _, grid = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
     axes = grid.ravel()
-    for head in range(n_heads):
-        title = titles[head] if titles else f"head {head}"
-        heatmap(weights[head], queries, keys, ax=axes[head], title=title)
-    for empty in axes[n_heads:]:
+    for empty in axes[n:]:
         empty.remove()
-    return np.array(axes[:n_heads])
+    return np.array(axes[:n])
 
 
 def panels(*maps: Panel, note: str = "") -> HTML:
@@ -153,22 +157,17 @@ def panels(*maps: Panel, note: str = "") -> HTML:
     note : a sentence after the readings
     """
     longest = max((tokens for _, _, tokens, _ in maps), key=len)
-    columns = min(len(maps), 2 if len(longest) <= style.MOST_BESIDE else 1)
-    rows = -(-len(maps) // columns)
-    width, height = style.panel_size(longest, longest)
-    size = (columns * width, rows * height)
-    drawing, grid = plt.subplots(rows, columns, figsize=size, squeeze=False)
-    axes, said = grid.ravel(), []
-    for ax, (title, weights, tokens, query) in zip(axes, maps, strict=False):
+    columns = 2 if len(longest) <= style.MOST_BESIDE else 1
+    axes, said = _grid(len(maps), columns, style.panel_size(longest, longest)), []
+    for ax, (title, weights, tokens, query) in zip(axes, maps, strict=True):
         heatmap(weights, tokens, ax=ax, title=title)
         if query is not None:
             said.append(f"{title}: {reading(weights, query, tokens)}".rstrip("."))
-    for empty in axes[len(maps) :]:
-        empty.remove()
-    drawing.set_layout_engine("constrained", h_pad=0.1)  # titles keep away from the map above
+    # Titles keep away from the map above.
+    axes[0].figure.set_layout_engine("constrained", h_pad=0.1)
     text = f"{'; '.join(said)}. {note}" if said else note
     text = text[:1].upper() + text[1:].strip()
-    return figure(axes[: len(maps)], alt=f"Heat map. {text}", caption=text)
+    return figure(axes, alt=f"Heat map. {text}", caption=text)
 
 
 def curves(
@@ -228,9 +227,7 @@ def entropy_bars(
     ax : where to draw; a new figure when left out
     title : what the bars answer
     """
-    names = [str(token) for token in queries]
-    weights = np.asarray(weights, dtype=float)
-    weights, names, _ = checked(weights, names, [""] * weights.shape[-1])
+    weights, names, _ = checked(weights, queries, [""] * np.shape(weights)[-1])
     bits, most = entropy(weights), most_bits(weights, mask)  # (T,), (T,)
     places = np.arange(len(names))
     if ax is None:

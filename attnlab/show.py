@@ -9,6 +9,7 @@ import numpy as np
 
 from attnlab.exercise import Layer, Rng
 from attnlab.judge import Report, Verdict
+from attnlab.words import plain
 
 # Colours carry no meaning alone: every row also says "passed" or "not yet" in words. Only
 # the notebook's own text colour is used for text, so light and dark themes both work.
@@ -30,13 +31,13 @@ class Shown:
         self.graded = graded
 
     def __repr__(self) -> str:
-        lines = [_plain(self._headline())]
-        lines += [_plain(f"{WITH} {m.name}. {m.hint}") for m in self.report.mistakes]
+        lines = [plain(self._headline())]
+        lines += [plain(f"{WITH} {m.name}. {m.hint}") for m in self.report.mistakes]
         for verdict, remark in zip(self.report.verdicts, self._remarks(), strict=True):
             lines.append(f"  {_state(verdict):8} {_points(verdict):>11}  {verdict.case.name}")
             if remark:
-                lines.append(f"  {'':21}{_plain(remark)}")
-        lines += [_plain(line) for line in (self._kept_back(), self.note) if line]
+                lines.append(f"  {'':21}{plain(remark)}")
+        lines += [plain(line) for line in (self._kept_back(), self.note) if line]
         if printed := self._printed():
             lines += ["Your code printed:", printed]
         return "\n".join(lines)
@@ -156,10 +157,6 @@ def _state(verdict: Verdict) -> str:
 
 def _points(verdict: Verdict) -> str:
     return f"{verdict.score:g} of {verdict.case.points:g}"
-
-
-def _plain(text: str) -> str:
-    return text.replace("`", "")
 
 
 def _html(text: str) -> str:

@@ -36,9 +36,7 @@ def run_notebook(path: Path, seconds: int = 60) -> nbformat.NotebookNode:
             notebook,
             timeout=seconds,
             resources={"metadata": {"path": folder}},
-            extra_arguments=[
-                "--log-level=ERROR"
-            ],  # ipykernel 7 warns of local ports at every start
+            extra_arguments=["--log-level=ERROR"],  # ipykernel 7 warns of local ports each time
         )
         # Graded cells of `source/` call `grader`, which stands beside this folder.
         client.execute(env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[1])})

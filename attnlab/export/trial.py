@@ -74,9 +74,8 @@ def check_masks(layer: Any, own: np.ndarray, *heads: int) -> None:
         leak = np.max(np.abs(weights * hidden.reshape(2, *(1 for _ in heads), T, T)))
         if not leak < 1e-9:
             raise Wrong(f"does not obey its mask: a forbidden token gets the weight {leak:.2g}")
-        moved = np.abs(np.subtract(layer.forward(last_changed, mask=mask)[0], out)).max(
-            -1
-        )  # (B, T)
+        changed, _ = layer.forward(last_changed, mask=mask)
+        moved = np.max(np.abs(np.subtract(changed, out)), axis=-1)  # (B, T)
         if np.any((moved > 1e-6) & hidden[..., -1] & (np.arange(T) < T - 1)):
             raise Wrong("does not obey its mask: a forbidden token changes the output")
 

@@ -16,6 +16,7 @@ import numpy as np
 from IPython.display import HTML
 
 from attnlab import plots
+from attnlab.words import plain
 
 
 class Blank:
@@ -72,5 +73,5 @@ def _blank_subplots(rows: int = 1, columns: int = 1, *, squeeze: bool = True, **
 
 
 def _only_words(axes: Any, alt: str, caption: str = "") -> HTML:
-    words = escape(caption or alt).replace("`", "")
+    words = escape(plain(caption or alt))
     return HTML(f"<figure><figcaption>{words}</figcaption></figure>")
